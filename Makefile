@@ -8,10 +8,11 @@ THREADED_TESTS ?= thread|run|search|resume|property
 
 configure = sh tools/configure.sh
 compile = cmake --build
-.PHONY: build run test test-web sanitize coverage bench fuzz install clean help
+.PHONY: build run test test-web sanitize faults coverage bench fuzz install clean help
 
 build: ## build the program (build/mercator) and the libraries
-	@$(configure) "$(BUILD)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
+	@$(configure) "$(BUILD)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)" || \
+	    { sh tools/install-packages.sh --name run; exit 1; }
 	@$(compile) "$(BUILD)" -j $(JOBS) --target product
 
 run: ## install what is missing, build, and show what Mercator does
@@ -39,6 +40,12 @@ sanitize: ## run the tests under address, undefined-behaviour and thread sanitiz
 	@$(configure) build-tsan -DMERCATOR_TESTS=ON -DMERCATOR_SANITIZE=thread
 	@$(compile) build-tsan -j $(JOBS)
 	@sh tools/run-tests.sh build-tsan -j $(JOBS) -R '$(THREADED_TESTS)'
+
+faults: ## fail every allocation, open, write, fsync and rename of every verb, one after the other (about an hour)
+	@sh tools/install-packages.sh test
+	@$(configure) "$(BUILD)" -DMERCATOR_TESTS=ON -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
+	@$(compile) "$(BUILD)" -j $(JOBS) --target mercator fault_shim
+	@sh tools/run-faults.sh "$(BUILD)"
 
 coverage: ## run the tests and say which share of the lines and branches of src they run
 	@sh tools/install-packages.sh coverage

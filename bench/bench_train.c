@@ -1,6 +1,6 @@
 /* Training rates of the networks of `mercator split`: images per second of the processor on one thread, in floating point and with
  * quantisers and every layer on all units, as a ratio within one run; and what a second thread brings by the wall clock. Sides in turn,
- * the best of several repeats. Lines are `name value unit`; docs/tensor.md has PyTorch's figures for the same shapes.
+ * the best of several repeats. Lines are `name value unit`; bench/train_torch.py runs it beside PyTorch.
  *     bench_train [NETWORK PLATFORM]... */
 #include "base/log.h"
 #include "mercator/import.h"

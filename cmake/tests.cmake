@@ -2,6 +2,7 @@
 #   tests/{unit,property,golden}/test_*.c  one cmocka program and one ctest entry each
 #   tests/cli/*.sh                         one entry each; MERCATOR is the program's path
 #   tests/fuzz/fuzz_*.c                    replays tests/fuzz/corpus/<name>/
+#   tests/faults/*.sh                      one entry each, over commands whose calls fail (fault_shim.c)
 #   bench/bench_*.c                        one program each, target `bench`
 # Every test runs in an empty folder of its own (tests/run_test.sh). Exit code 77 means skipped.
 get_filename_component(shared_dir "${PROJECT_SOURCE_DIR}/../shared" ABSOLUTE)
@@ -90,4 +91,16 @@ foreach(source IN LISTS fuzzers)
     mercator_test_program(replay_${name} tests/fuzz ${source} tests/fuzz/replay.c)
     mercator_test(${name} fuzz-replay
         $<TARGET_FILE:replay_${name}> "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
+endforeach()
+
+# Loaded before the program: with our warnings, without the sanitizers of our other targets.
+add_library(fault_shim SHARED tests/faults/fault_shim.c)
+set_target_properties(fault_shim PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/faults")
+target_compile_options(fault_shim PRIVATE -Wall -Wextra -Wpedantic $<$<BOOL:${MERCATOR_WERROR}>:-Werror>)
+target_link_libraries(fault_shim PRIVATE ${CMAKE_DL_LIBS})
+file(GLOB scripts CONFIGURE_DEPENDS tests/faults/*.sh)
+foreach(script IN LISTS scripts)
+    get_filename_component(name ${script} NAME_WE)
+    mercator_test(${name} faults sh "${script}")
+    set_tests_properties(faults/${name} PROPERTIES TIMEOUT 1800)
 endforeach()

@@ -86,6 +86,7 @@
     X(half) \
     X(all_conv) \
     X(all_depthwise) \
+    X(naive) \
     X(sensitivity) \
     X(polish)
 
@@ -125,7 +126,9 @@
     X(placement_trace) \
     X(placement_lp) \
     X(split_json) \
-    X(split_csv)
+    X(split_csv) \
+    X(split_c) \
+    X(split_onnx)
 
 #define PLAN_READERS(X) \
     X(maestro) \
@@ -134,7 +137,8 @@
     X(split_json)
 
 #define INSPECTORS(X) \
-    X(vta)
+    X(vta) \
+    X(quantise)
 /* clang-format on */
 
 /* Lists with capacity for what programs add; the last entry stays NULL. */

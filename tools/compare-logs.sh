@@ -31,19 +31,19 @@ map-ppo          map dlrm --evaluator datacentric --platform edge --optimizer pp
 map-a2c          map lstm_lm --optimizer a2c --budget 1000
 map-warm         map resnet18 --select 1-6 --optimizer annealing --warm map-exact:4 --budget 1000
 map-experiment   map experiments/multi-agent-mapping-tiny.yaml
-schedule-list    schedule vision --select 0-1 --platform s4 --bandwidth 64 --budget 3000
-schedule-maxmin  schedule vision --select 0 --platform s3 --share maxmin --switch-cycles 100 --objective edp --budget 2000
-schedule-fast    schedule mix --select 2 --platform s4 --table m3e-compat --bandwidth 16 --precision fast --optimizer annealing --budget 2000
-schedule-shipped schedule vision --select 0 --platform s2 --table m3e-compat --optimizer magma:rules=shipped --budget 3000
-schedule-paper   schedule mix --groups 0..2 --platform s2 --table m3e-compat --bandwidth 16 --optimizer magma:rules=paper --budget 2000
+schedule-list    schedule vision --select 1-2 --platform s4 --bandwidth 64 --budget 3000
+schedule-maxmin  schedule vision --select 1 --platform s3 --share maxmin --switch-cycles 100 --objective edp --budget 2000
+schedule-fast    schedule mix --select 3 --platform s4 --table m3e-compat --bandwidth 16 --precision fast --optimizer annealing --budget 2000
+schedule-shipped schedule vision --select 1 --platform s2 --table m3e-compat --optimizer magma:rules=shipped --budget 3000
+schedule-paper   schedule mix --groups 1..3 --platform s2 --table m3e-compat --bandwidth 16 --optimizer magma:rules=paper --budget 2000
 schedule-exact   schedule synthetic:20:3 --group-size 10 --bandwidth 40 --optimizer exact_schedule
-schedule-chain   schedule synthetic:160:7 --group-size 40 --groups 0..3 --bandwidth 1000 --optimizer genetic --budget 2000
+schedule-chain   schedule synthetic:160:7 --group-size 40 --groups 1..4 --bandwidth 1000 --optimizer genetic --budget 2000
 schedule-distinct schedule synthetic:8:2 --platform s2 --optimizer de --count distinct --budget 2000
 schedule-online  schedule experiments/online-jobs.yaml --platform s2 --arrivals poisson --rate 5 --late drop --optimizer online:moves=10 --objective miss_rate
 schedule-late    schedule experiments/online-jobs.yaml --platform s4 --rate 2 --jitter-ms 1 --optimizer annealing --objective tardiness --budget 100
 schedule-xr      schedule experiments/online-jobs.yaml --platform s2 --rate 3 --late drop --objective xr_score --budget 100
 schedule-experiment schedule experiments/multi-network-tiny.yaml
-compare          compare mix --select 0 --optimizer lpt --optimizer random --optimizer tbpsa --optimizer pso --seed 1-2 --budget 300
+compare          compare mix --select 1 --optimizer lpt --optimizer random --optimizer tbpsa --optimizer pso --seed 1-2 --budget 300
 TABLE
 }
 

@@ -1,22 +1,28 @@
 #!/bin/sh
-# install-packages.sh STEP: installs what a step (run, test, web, fuzz, coverage, development) needs and lacks.
+# install-packages.sh [--name] STEP: installs what a step (run, test, web, fuzz, coverage, development) needs and lacks.
+# With --name it installs nothing, names what is missing, and fails if there is such a thing.
 # Debian and Ubuntu: through apt, as root or with sudo. Elsewhere: says what is missing and fails.
 # When nothing is missing it does nothing and needs no rights.
 # The lists are tools/packages/STEP.txt: "package kind name", where kind says how to see that it is there.
 set -eu
 cd "$(dirname "$0")/packages"
+names_only=
+if [ "${1:-}" = --name ]; then
+    names_only=1
+    shift
+fi
 step=${1:-}
 
 # The steps whose lists a step needs, itself included.
 case $step in
-run) lists="run" ;;
-test) lists="run test" ;;
+run) lists="run partitioners" ;;
+test) lists="run partitioners test" ;;
 web) lists="web" ;;
-fuzz) lists="run fuzz" ;;
-coverage) lists="run test coverage" ;;
-development) lists="run test web fuzz coverage development" ;;
+fuzz) lists="run partitioners fuzz" ;;
+coverage) lists="run partitioners test coverage" ;;
+development) lists="run partitioners test web fuzz coverage development" ;;
 *)
-    echo "usage: install-packages.sh run|test|web|fuzz|coverage|development" >&2
+    echo "usage: install-packages.sh [--name] run|test|web|fuzz|coverage|development" >&2
     exit 2
     ;;
 esac
@@ -58,6 +64,15 @@ find_missing()
         done <"$list.txt"
     done
 }
+
+if [ -n "$names_only" ]; then
+    lists=$(echo "$lists" | sed 's/ partitioners//') # these are built in where found
+    find_missing
+    [ -n "$packages" ] || exit 0
+    echo "Missing:$explanation" >&2
+    echo "\`make run\` installs them on Debian and Ubuntu; by hand, as root: apt-get install$packages" >&2
+    exit 1
+fi
 
 find_missing
 [ -n "$packages" ] || exit 0

@@ -17,6 +17,7 @@ typedef struct MerCall { /* what one evaluation may use besides the plan */
     void       *snapshot; /* NULL, or memory to leave this plan's snapshot */
     bool        exact;    /* the value will be reported; see approximates */
     MerPool    *pool;     /* of MER_EVALUATE_ALONE: threads for this evaluation; NULL: none */
+    bool is_told; /* resumed: what the first feasible plan makes it say and spend is in the log */
 } MerCall;
 
 typedef enum MerEvaluateMode {

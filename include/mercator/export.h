@@ -76,6 +76,7 @@ typedef struct MerReadPlans {
         *workload; /* from the command line, for plans that do not carry theirs; NULL: none */
     /* filled by the reader; read when it asks for them by `open`, else after it */
     const char *own_platform, *own_evaluator, *own_objective;
+    MerYaml *own_options; /* a map of options of the problem; the command line wins; NULL: none */
     /* filled by `open`, may be replaced by the reader; NULL: the problem has none */
     const MerPlatform *machine;
     /* filled by the reader */
@@ -100,12 +101,13 @@ typedef struct MerPlanReaderClass {
     MerStatus (*read)(MerReadPlans *plans, MerError *error);
 } MerPlanReaderClass;
 
-/* A file for `mercator inspect` that is neither a network nor a platform. */
+/* A file for `mercator inspect` that is neither a network nor a platform, or numbers for a flag of `mercator evaluate`. */
 typedef struct MerInspection {
     MerArena   *arena;
     const char *path, *data; /* whole, followed by a 0 byte */
     size_t      size;
     const char *platform; /* `--platform`; NULL: not given */
+    const char *kind;     /* what the flag said; NULL: there was none */
     bool        is_json;  /* one JSON object instead of text */
     FILE       *out;
 } MerInspection;
@@ -113,6 +115,8 @@ typedef struct MerInspection {
 typedef struct MerInspectorClass {
     const char *name, *summary;
     const char *endings; /* of names of files, "vta" or "a b" */
+    const char
+        *flag; /* of `evaluate`: --FLAG KIND FILE, and not of `inspect`; NULL: of `inspect` */
     /* Is this file of my format? Looks at name and content, never fails. */
     bool (*probe)(const MerInspection *file);
     MerStatus (*print)(const MerInspection *file, MerError *error);

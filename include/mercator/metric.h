@@ -45,7 +45,9 @@ typedef enum MerTotal {
     X(TEST_ACCURACY, "test_accuracy", "1", +1, NONE, "test accuracy, once per finished mapping") \
     X(DISTORTION, "distortion", "1", -1, NONE, "weight error of a split without training") \
     X(WEIGHTED_ANTT, "weighted_antt", "1", -1, NONE, "antt with the tenants' weights") \
-    X(MISS_RATE, "miss_rate", "1", -1, MEAN, "share of requests late or dropped")
+    X(MISS_RATE, "miss_rate", "1", -1, MEAN, "share of requests late or dropped") \
+    X(FLOAT_ACCURACY, "float_accuracy", "1", +1, NONE, "test accuracy of the float network that the mapping starts from") \
+    X(INTEGER_ACCURACY, "integer_accuracy", "1", +1, NONE, "test accuracy in whole numbers, as deployed")
 /* clang-format on */
 typedef enum MerMetric {
 #define X(id, name, unit, direction, total, help) MER_METRIC_##id,

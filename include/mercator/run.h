@@ -41,10 +41,11 @@ typedef struct MerRunSpec {        /* options point to the plug-in's struct; NUL
     int                      pareto_count;
     MerMetric                pareto[MER_MAX_PARETO];
     uint64_t                 seed;
-    /* evaluations per task; 0: no limit (then time_s is needed) */
+    /* evaluations per task; 0: no limit (then a time is needed) */
     int64_t                 budget;
     int64_t                 total_budget;   /* > 0: in all, shared out by MACs */
     double                  time_s;         /* per task; 0: no limit */
+    double                  total_time_s;   /* of all tasks together; 0: no limit */
     double                  gap;            /* stop when the gap is at most this */
     bool                    count_distinct; /* a plan priced before costs no budget */
     MerLogMode              log;
@@ -72,6 +73,8 @@ typedef struct MerRunProgress {
     const char *task_name;
     int64_t     trials, budget;                           /* of this task; budget 0: unknown */
     double      elapsed_s, time_s, best, gap, infeasible; /* best, gap: NaN while there is none */
+    MerMetric   objective; /* of `best`; MER_METRIC_COUNT for an expression */
+    double      left_s;    /* till the end of all tasks, at most; NaN: unknown */
 } MerRunProgress;
 
 typedef struct MerRunHooks { /* each may be NULL */
@@ -153,6 +156,9 @@ typedef struct MerRunResult {
 
 MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *arena,
                   MerRunResult *result, MerError *error);
+
+/* The clock's limit of a run: per task, else of all; 0: none. */
+double mer_run_time(const MerRunSpec *spec);
 
 /* Would every plug-in of the run open on the first task? Nothing is searched or written. */
 MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error);

@@ -127,6 +127,8 @@ typedef struct MerOptimizerClass {
     bool (*opinions)(const void *state, int count, const MerIndex *points, MerOpinion *opinions);
     /* Points of one generation, by its options; absent, or 0: it has no generations. */
     int64_t (*population)(const void *options);
+    /* Points that it proposes in all, by its options; absent, or 0: as many as the budget allows. */
+    int64_t (*points)(const void *options);
     /* Does it look at the clock, so that no two runs agree? Absent: no */
     bool (*is_clocked)(const void *options);
     void (*close)(void *state);

@@ -22,7 +22,7 @@ typedef struct MerTally {
 typedef struct MerTrainable {
     void *state;
     /* Back to where every training with choices begins, whatever was done before. The first time this may take long: the
-     * model is then trained without choices. */
+     * model is then trained without choices. NULL: there is nothing to train, and no other slot is filled. */
     MerStatus (*start)(void *state, MerPool *pool, MerNotes *notes, MerError *error);
     int (*batch_count)(const void *state, int part); /* part 0 train, 1 validation, 2 test */
     /* The loss of a batch, (1); adds to `tally`. choice[op] is (choices, knobs) for the knobs of an operator (MerKnob.op) in

@@ -16,14 +16,14 @@ typedef enum MerYamlKind { MER_YAML_SCALAR, MER_YAML_LIST, MER_YAML_MAP } MerYam
 
 typedef struct MerYaml MerYaml;
 struct MerYaml {
-    MerYamlKind  kind;
-    const char  *file;
-    int          line, column; /* from 1 */
-    const char  *text;         /* scalar */
-    bool         quoted;       /* scalar in quotes: never a number, null or boolean */
-    int          count;        /* items of a list, entries of a map */
-    MerYaml    **items;        /* values */
-    const char **keys;         /* map */
+    MerYamlKind kind;
+    const char *file;
+    int         line, column; /* from 1 */
+    const char *text;         /* scalar */
+    bool quoted; /* scalar in quotes: never null or boolean, a number only with a suffix ("32Ki") */
+    int  count;  /* items of a list, entries of a map */
+    MerYaml    **items; /* values */
+    const char **keys;  /* map */
     int         *key_lines, *key_columns;
     const char  *tag;  /* "!Container", NULL if none */
     const char  *path; /* "units[2].memories[0].bytes"; "" at the root */

@@ -1,5 +1,6 @@
 /* Whole files into memory, and where the shipped platforms and models lie. */
 #include "base/file.h"
+#include "base/descriptor.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "mercator/option.h"
@@ -89,7 +90,7 @@ static MerStatus read_open(int descriptor, const char *path, size_t limit, MerAr
 MerStatus mer_file_read(const char *path, size_t limit, MerArena *arena, char **data, size_t *size,
                         MerError *error)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    int descriptor = mer_descriptor_open(path, O_RDONLY);
     if (descriptor < 0) {
         return mer_error_set(error, errno == ENOENT ? MER_NOT_FOUND : MER_IO, "%s: %s", path,
                              errno == ENOENT ? "no such file" : strerror(errno));
@@ -99,20 +100,40 @@ MerStatus mer_file_read(const char *path, size_t limit, MerArena *arena, char **
     return status;
 }
 
-char *mer_file_first_line(const char *path, MerArena *arena)
+size_t mer_file_peek(const char *path, char *data, size_t size)
 {
-    char   *line = NULL;
-    size_t  capacity = 0;
-    FILE   *file = fopen(path, "r");
-    ssize_t length = file != NULL ? getline(&line, &capacity, file) : -1;
-    char   *kept = length > 0
-                       ? mer_arena_text_n(arena, line, (size_t)length - (line[length - 1] == '\n'))
-                       : NULL;
-    if (file != NULL) {
-        fclose(file);
+    int descriptor = -1;
+    for (int tries = 0; tries < 2 && descriptor < 0; tries++) {
+        descriptor = mer_descriptor_open(path, O_RDONLY);
     }
-    free(line);
-    return kept;
+    size_t count = 0;
+    if (descriptor >= 0) {
+        read_some(descriptor, data, size, &count);
+        close(descriptor);
+    }
+    return count;
+}
+
+MerStatus mer_file_first_line(const char *path, MerArena *arena, char **line, bool *is_whole,
+                              MerError *error)
+{
+    char  *text = NULL;
+    size_t capacity = 0;
+    FILE  *file = mer_file_open(path);
+    *line = NULL;
+    *is_whole = false;
+    if (!file) {
+        bool is_absent = errno == ENOENT || errno == ENOTDIR;
+        return is_absent
+                   ? MER_OK
+                   : mer_error_set(error, MER_IO, "%s: cannot read: %s", path, strerror(errno));
+    }
+    ssize_t length = getline(&text, &capacity, file);
+    *is_whole = length > 0 && text[length - 1] == '\n';
+    *line = mer_arena_text_n(arena, text, length > 0 ? (size_t)length - *is_whole : 0);
+    fclose(file);
+    free(text);
+    return MER_OK;
 }
 
 bool mer_file_is_stream(const char *path)
@@ -160,14 +181,10 @@ static const char *data_folder(int index, MerArena *arena)
     }
 }
 
-static DIR *open_kind(int folder, const char *kind, MerArena *arena, const char **path)
+static const char *kind_folder(int folder, const char *kind, MerArena *arena)
 {
     const char *root = data_folder(folder, arena);
-    if (root == NULL || *root == '\0') {
-        return NULL;
-    }
-    *path = mer_arena_format(arena, "%s/%s", root, kind);
-    return opendir(*path);
+    return root == NULL || *root == '\0' ? NULL : mer_arena_format(arena, "%s/%s", root, kind);
 }
 
 /* The entry without its ending, or NULL if it has another one. */
@@ -185,22 +202,26 @@ static const char *entry_name(const char *entry, const char *ending, MerArena *a
 }
 
 /* The entry that `name` means: the same spelling first, then the first in order. */
-static const char *find_entry(DIR *directory, const char *name, const char *ending, MerArena *arena)
+static const char *find_entry(const char *folder, const char *name, const char *ending,
+                              MerArena *arena)
 {
-    const char *best = NULL;
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+    const char *best = mer_arena_format(arena, "%s/%s.%s", folder, name, ending);
+    if (name[0] != '.' && access(best, F_OK) == 0) {
+        return best;
+    }
+    DIR *directory = mer_folder_open(folder);
+    best = NULL;
+    for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
         const char *found = entry_name(entry->d_name, ending, arena);
-        if (found == NULL || !mer_name_equal(found, name)) {
-            continue;
-        }
-        if (strcmp(found, name) == 0) {
-            return found;
-        }
-        if (best == NULL || strcmp(found, best) < 0) {
+        if (found != NULL && mer_name_equal(found, name) &&
+            (best == NULL || strcmp(found, best) < 0)) {
             best = found;
         }
     }
-    return best;
+    if (directory != NULL) {
+        closedir(directory);
+    }
+    return best ? mer_arena_format(arena, "%s/%s.%s", folder, best, ending) : NULL;
 }
 
 const char *mer_data_path(const char *kind, const char *name, const char *ending, MerArena *arena)
@@ -210,15 +231,10 @@ const char *mer_data_path(const char *kind, const char *name, const char *ending
         return NULL;
     }
     for (int i = 0; i < FOLDER_COUNT; i++) {
-        const char *path;
-        DIR        *directory = open_kind(i, kind, arena, &path);
-        if (directory == NULL) {
-            continue;
-        }
-        const char *found = find_entry(directory, name, ending, arena);
-        closedir(directory);
+        const char *folder = kind_folder(i, kind, arena);
+        const char *found = folder ? find_entry(folder, name, ending, arena) : NULL;
         if (found != NULL) {
-            return mer_arena_format(arena, "%s/%s.%s", path, found, ending);
+            return found;
         }
     }
     return NULL;
@@ -237,14 +253,19 @@ static int compare_names(const void *a, const void *b)
     return *x - *y;
 }
 
-int mer_data_list(const char *kind, const char *ending, MerArena *arena, const char ***names)
+int mer_data_list(const char *kind, const char *ending, MerArena *arena, const char ***names,
+                  MerError *error)
 {
     const char **list = NULL;
     size_t       count = 0;
     ending += *ending == '.';
     for (int i = 0; i < FOLDER_COUNT; i++) {
-        const char *path;
-        DIR        *directory = open_kind(i, kind, arena, &path);
+        const char *folder = kind_folder(i, kind, arena);
+        DIR        *directory = folder ? mer_folder_open(folder) : NULL;
+        if (folder && !directory && errno != ENOENT && errno != ENOTDIR) {
+            mer_error_set(error, MER_IO, "%s: cannot read: %s", folder, strerror(errno));
+            return -1;
+        }
         for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
             const char *name = entry_name(entry->d_name, ending, arena);
             if (name != NULL) {

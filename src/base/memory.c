@@ -1,12 +1,15 @@
 /* The one place where running out of memory ends the program. */
 #include "base/memory.h"
 
+#include "base/output.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 _Noreturn void mer_out_of_memory(size_t bytes)
 {
+    mer_output_discard_all();
     fprintf(stderr, "mercator: out of memory: %zu more bytes are not to be had\n", bytes);
     /* Other threads may still run, so nothing registered with atexit may touch their data. */
     _Exit(1);

@@ -1,4 +1,4 @@
-/* Heap memory that is there or ends the program: one line on stderr, exit code 1. */
+/* Heap memory that is there or ends the program: one line on stderr, exit code 1, no file half-written. */
 #ifndef MERCATOR_BASE_MEMORY_H
 #define MERCATOR_BASE_MEMORY_H
 

@@ -2,8 +2,10 @@
 #include "base/option_json.h"
 
 #include "base/expect.h"
+#include "base/terminal.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void write_choice(const MerOption *option, int index, MerJson *json)
@@ -160,10 +162,20 @@ void mer_options_help(const MerOption *table, FILE *file)
         while (meant != option && (meant->help == NULL || meant->offset != option->offset)) {
             meant++;
         }
-        fprintf(file, "  %s=%-*s  %s%s (", option->name, pad > 0 ? pad : 0, initial,
-                option->help != NULL ? option->help : "another name of ",
-                option->help != NULL ? "" : meant->name);
-        print_accepted(option, file);
-        fputs(")\n", file);
+        int    used = fprintf(file, "  %s=%-*s  ", option->name, pad > 0 ? pad : 0, initial);
+        char  *text = NULL;
+        size_t size = 0;
+        FILE  *words = open_memstream(&text, &size);
+        if (words != NULL) {
+            fprintf(words, "%s%s (", option->help != NULL ? option->help : "another name of ",
+                    option->help != NULL ? "" : meant->name);
+            print_accepted(option, words);
+            fputc(')', words);
+            fclose(words);
+        }
+        int columns = mer_terminal_columns(file);
+        mer_print_words(file, text != NULL ? text : "", used, columns < 60 ? 8 : widest + 4,
+                        columns);
+        free(text);
     }
 }

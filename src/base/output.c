@@ -1,15 +1,61 @@
-/* Atomic writing: a full disk or a kill never leaves half a report under the report's name. */
+/* Atomic writing: a full disk, a kill or a power cut never leaves half a report under the report's name. */
+#define _GNU_SOURCE /* fopencookie */
 #include "base/output.h"
 
+#include "base/descriptor.h"
 #include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { MOST_OPEN = 64, BUFFER = 1 << 16 };
+
+struct MerOutputPart {
+    int  descriptor;
+    int  error; /* of the first write that failed; later ones would hide it */
+    bool is_temporary;
+    int  slot; /* among open_parts */
+    char name[];
+};
+
+/* Files that are not yet in their place, so that a program that ends early can take them away. Who takes a part out of
+ * here owns it: the thread that closes it, or the one that ends the program. */
+static struct MerOutputPart *_Atomic open_parts[MOST_OPEN];
+
+static int enlist(struct MerOutputPart *part)
+{
+    for (int i = 0; i < MOST_OPEN; i++) {
+        struct MerOutputPart *nobody = NULL;
+        if (atomic_compare_exchange_strong(&open_parts[i], &nobody, part)) {
+            return i;
+        }
+    }
+    return -1; /* it stays if the program ends early */
+}
+
+static void release(struct MerOutputPart *part)
+{
+    bool is_ours = part->slot < 0 || atomic_exchange(&open_parts[part->slot], NULL) != NULL;
+    if (is_ours) {
+        free(part);
+    }
+}
+
+void mer_output_discard_all(void)
+{
+    for (int i = 0; i < MOST_OPEN; i++) {
+        const struct MerOutputPart *part = atomic_exchange(&open_parts[i], NULL);
+        if (part && part->is_temporary) {
+            unlink(part->name);
+        }
+    }
+}
 
 static MerStatus fail(const char *path, MerError *error)
 {
@@ -17,55 +63,84 @@ static MerStatus fail(const char *path, MerError *error)
                          strerror(errno));
 }
 
+/* The stream's own writing would give up, and lose what it holds, when a signal comes. */
+static ssize_t write_part(void *cookie, const char *data, size_t size)
+{
+    struct MerOutputPart *part = cookie;
+    if (part->error == 0 && mer_descriptor_write(part->descriptor, data, size)) {
+        return (ssize_t)size;
+    }
+    part->error = part->error ? part->error : errno;
+    return 0;
+}
+
 MerStatus mer_output_open(MerOutput *output, const char *path, MerError *error)
 {
-    size_t      size = strlen(path) + 32;
-    struct stat info;
-    *output = (MerOutput){.path = path};
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
-        output->file = fopen(path, "w"); /* a device or a pipe is written to, never replaced */
-        return output->file ? MER_OK : fail(path, error);
+    size_t                size = strlen(path) + 32;
+    struct stat           info;
+    struct MerOutputPart *part = mer_heap_zeroed(1, sizeof *part + size);
+    /* a device or a pipe is written to, never replaced */
+    part->is_temporary = stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode);
+    if (part->is_temporary) {
+        snprintf(part->name, size, "%s.part%ld", path, (long)getpid());
     }
-    output->part = mer_heap_zeroed(size, 1);
-    snprintf(output->part, size, "%s.part%ld", path, (long)getpid());
-    int descriptor = open(output->part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0666);
-    if (descriptor >= 0 && (output->file = fdopen(descriptor, "w")) == NULL) {
-        close(descriptor);
-        unlink(output->part);
-    }
-    if (output->file == NULL) {
+    part->slot = enlist(part);
+    part->descriptor =
+        part->is_temporary
+            ? mer_descriptor_open(part->name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)
+            : mer_descriptor_open(path, O_WRONLY | O_TRUNC);
+    if (part->descriptor < 0) {
         MerStatus status = fail(path, error);
-        free(output->part);
+        int       code = errno;
+        release(part);
+        errno = code;
         return status;
     }
+    FILE *file = fopencookie(part, "w", (cookie_io_functions_t){.write = write_part});
+    if (!file) {
+        mer_out_of_memory(BUFSIZ);
+    }
+    setvbuf(file, NULL, _IOFBF, BUFFER);
+    *output = (MerOutput){file, path, part};
     return MER_OK;
+}
+
+/* Everything on the disk before the new name, so that the name never stands for less. */
+static bool put_in_place(const MerOutput *output)
+{
+    struct MerOutputPart *part = output->part;
+    bool                  is_written = fflush(output->file) == 0 && part->error == 0;
+    if (part->error) {
+        errno = part->error;
+    }
+    return is_written && (!part->is_temporary ||
+                          (mer_descriptor_sync(part->descriptor) &&
+                           rename(part->name, output->path) == 0 && mer_folder_sync(output->path)));
+}
+
+/* Leaves errno as it was. */
+static void end(MerOutput *output, bool is_placed)
+{
+    int code = errno;
+    fclose(output->file);
+    close(output->part->descriptor);
+    if (!is_placed && output->part->is_temporary) {
+        unlink(output->part->name);
+    }
+    release(output->part);
+    *output = (MerOutput){0};
+    errno = code;
 }
 
 MerStatus mer_output_close(MerOutput *output, MerError *error)
 {
-    MerStatus status = MER_OK;
-    /* Before the close, because a later error of the disk would be lost with the descriptor. */
-    bool is_written = fflush(output->file) == 0 && !ferror(output->file);
-    bool is_closed = fclose(output->file) == 0;
-    bool is_placed =
-        is_written && is_closed && (!output->part || rename(output->part, output->path) == 0);
-    if (!is_placed) {
-        status = fail(output->path, error);
-    }
-    if (!is_placed && output->part) {
-        unlink(output->part);
-    }
-    free(output->part);
-    *output = (MerOutput){0};
+    bool      is_placed = put_in_place(output);
+    MerStatus status = is_placed ? MER_OK : fail(output->path, error);
+    end(output, is_placed);
     return status;
 }
 
 void mer_output_discard(MerOutput *output)
 {
-    fclose(output->file);
-    if (output->part) {
-        unlink(output->part);
-    }
-    free(output->part);
-    *output = (MerOutput){0};
+    end(output, false);
 }

@@ -7,14 +7,16 @@
 #include <stdio.h>
 
 typedef struct MerOutput {
-    FILE       *file;
-    const char *path; /* kept until the end */
-    char       *part; /* the name while it is being written */
+    FILE                 *file;
+    const char           *path; /* kept until the end */
+    struct MerOutputPart *part;
 } MerOutput;
 
 MerStatus mer_output_open(MerOutput *output, const char *path, MerError *error);
-/* Checks that every byte went to disk. On failure nothing is left, and an older file stays. */
+/* Checks that every byte went to disk. On failure nothing is left, an older file stays, and errno says why. */
 MerStatus mer_output_close(MerOutput *output, MerError *error);
 void      mer_output_discard(MerOutput *output);
+/* Takes away what is not yet in its place: of all threads, for a program that must end at once. */
+void mer_output_discard_all(void);
 
 #endif

@@ -4,6 +4,7 @@
 #include "mercator/option.h"
 #include "mercator/yaml.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -151,12 +152,19 @@ static MerStatus not_in_range(const MerYaml *node, const char *noun, double mini
     return mer_yaml_expected(node, error, "%s", mer_range_text(range, noun, minimum, maximum));
 }
 
+/* Not in quotes, unless a suffix shows that it is a number: JSON cannot write 32Ki in another way. */
+static bool may_be_number(const MerYaml *node)
+{
+    size_t length = node->kind == MER_YAML_SCALAR ? strlen(node->text) : 0;
+    return length > 0 && (!node->quoted || isalpha((unsigned char)node->text[length - 1]));
+}
+
 MerStatus mer_yaml_real(const MerYaml *node, double minimum, double maximum, double *value,
                         MerError *error)
 {
     double number;
-    if (node->kind != MER_YAML_SCALAR || node->quoted || !mer_parse_real(node->text, &number) ||
-        number < minimum || number > maximum) {
+    if (!may_be_number(node) || !mer_parse_real(node->text, &number) || number < minimum ||
+        number > maximum) {
         return not_in_range(node, "a number", minimum, maximum, error);
     }
     *value = number;
@@ -167,8 +175,8 @@ MerStatus mer_yaml_int(const MerYaml *node, int64_t minimum, int64_t maximum, in
                        MerError *error)
 {
     int64_t number;
-    if (node->kind != MER_YAML_SCALAR || node->quoted || !mer_parse_int(node->text, &number) ||
-        number < minimum || number > maximum) {
+    if (!may_be_number(node) || !mer_parse_int(node->text, &number) || number < minimum ||
+        number > maximum) {
         return not_in_range(node, "an integer", minimum == INT64_MIN ? -INFINITY : (double)minimum,
                             maximum == INT64_MAX ? INFINITY : (double)maximum, error);
     }

@@ -22,12 +22,19 @@ typedef struct Watch {
 static void tick(void *state, int finished, const MerRunSpec *spec)
 {
     Watch *watch = state;
-    char   text[160];
-    snprintf(text, sizeof text, "%.40s, %.60s, seed %llu", spec->name,
+    char   name[160];
+    double spent = mer_clock() - watch->started;
+    snprintf(name, sizeof name, "%.40s, %.60s, seed %llu", spec->name,
              spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
              (unsigned long long)spec->seed);
-    mer_progress_update(&watch->progress, "cells", finished, watch->count,
-                        finished / fmax(mer_clock() - watch->started, 1e-9), text);
+    mer_progress_update(&watch->progress,
+                        &(MerProgressNow){.what = spec->problem->name,
+                                          .name = name,
+                                          .done = finished,
+                                          .total = watch->count,
+                                          .unit = "runs",
+                                          .rate = finished / fmax(spent, 1e-9),
+                                          .left_s = (watch->count - finished) * spent / finished});
 }
 
 static void show_line(const MerRunSpec *spec, const MerRunResult *result)
@@ -49,28 +56,38 @@ static void done(void *state, int index, const MerRunResult *result, const MerEr
     if (error) {
         watch->totals[index] =
             (MerCellTotal){.total = {.value = NAN, .gap = NAN}, .has_failed = true};
+        mer_progress_end(&watch->progress);
         fprintf(stderr, "mercator: %s: %s\n", spec->directory, error->message);
         watch->code = MER_EXIT_BAD;
         return;
     }
     MerCellTotal *cell = &watch->totals[index];
-    *cell = (MerCellTotal){result->total, result->wall_s, result->is_feasible, false};
+    mer_progress_end(&watch->progress); /* both lines may go to one terminal */
+    bool was_stopped = result->total.stopped && strcmp(result->total.stopped, "interrupted") == 0;
+    *cell = (MerCellTotal){result->total, result->wall_s, result->is_feasible, false, !was_stopped};
     cell->total.point = NULL; /* these live in the cell's own memory */
     cell->total.text = cell->total.body = cell->total.constraints = cell->total.stopped = NULL;
     cell->total.plan = (MerPlan){0};
     cell->total.front = NULL;
     cell->total.front_count = 0;
-    bool was_stopped = result->total.stopped && strcmp(result->total.stopped, "interrupted") == 0;
     watch->code = result->is_feasible || was_stopped ? watch->code : MER_EXIT_BAD;
     if (watch->is_shown && watch->request->json) {
         printf("%s\n", result->summary);
     } else if (watch->is_shown) {
         show_line(spec, result);
     }
+    fflush(stdout);
     if (!result->is_feasible && !was_stopped) {
         fprintf(stderr, "mercator: %s: no feasible plan for some task of %s\n", spec->directory,
                 spec->name);
     }
+}
+
+static void warn(void *state, const char *text)
+{
+    Watch *watch = state;
+    mer_progress_end(&watch->progress);
+    mer_request_warn(NULL, text);
 }
 
 int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const char *root,
@@ -92,7 +109,7 @@ int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const
                       .is_chain = request->train,
                       .state = &watch,
                       .is_cancelled = mer_cli_is_interrupted,
-                      .warn = mer_request_warn,
+                      .warn = warn,
                       .tick = tick,
                       .done = done};
     mer_progress_begin(&watch.progress, request->quiet ? NULL : stderr);
@@ -100,6 +117,9 @@ int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const
     MerStatus status = mer_cells_run(&cells, arena, &error);
     mer_progress_end(&watch.progress);
     if (status != MER_OK) {
+        for (int i = 0; i < count; i++) {
+            totals[i].has_failed = true;
+        }
         return mer_cli_fail(&error);
     }
     return mer_cli_is_interrupted(NULL) ? MER_EXIT_INTERRUPTED : watch.code;

@@ -5,6 +5,7 @@
 
 #include "mercator/arena.h"
 #include "mercator/error.h"
+#include "mercator/export.h"
 #include "mercator/run.h"
 
 #include <stdio.h>
@@ -15,12 +16,16 @@ typedef struct MerVerb {
     const char *name, *arguments, *summary;
     bool        takes_problem; /* by --problem; the verb finds it before it parses the rest */
     int (*run)(const struct MerVerb *verb, int count, char **arguments, MerArena *arena);
+    const char
+        *flags; /* for completion, separated by blanks; with takes_problem those of a search, too */
 } MerVerb;
+
+extern const MerVerb mer_cli_verbs[]; /* besides those of the problems; a NULL name ends them */
 
 /* What a verb does with its arguments; the first is the verb of every problem. */
 typedef int MerVerbRun(const MerVerb *verb, int count, char **arguments, MerArena *arena);
 MerVerbRun  mer_cli_search, mer_cli_compare, mer_cli_evaluate, mer_cli_calibrate, mer_cli_inspect,
-    mer_cli_list, mer_cli_report, mer_cli_demo, mer_cli_tune;
+    mer_cli_list, mer_cli_report, mer_cli_demo, mer_cli_tune, mer_cli_completion;
 
 /* `mercator: MESSAGE` on stderr; returns the exit code for the error's status. */
 int mer_cli_fail(const MerError *error);
@@ -30,7 +35,7 @@ int mer_cli_usage(const MerVerb *verb, const char *format, ...)
 
 /* `--name value` or `--name=value` at arguments[*at]: gives the value and moves on; NULL if it is missing. */
 const char *mer_cli_value(int count, char **arguments, int *at);
-/* Is the argument the flag `--name` (or `--name=...`)? Hyphen and underscore are equal, and help is -h, output -o, too. */
+/* Is the argument the flag `--name` (or `--name=...`)? Hyphen and underscore are equal, and help is -h and --help-all, output -o, too. */
 bool mer_cli_is(const char *argument, const char *name);
 
 typedef struct MerCliFlag { /* a table ends with a NULL name */
@@ -44,12 +49,27 @@ enum { MER_EXIT_OTHER = -1 };
 int mer_cli_take(const MerVerb *verb, const MerCliFlag *flags, int count, char **arguments,
                  int *at);
 
+/* inspect.c: reads `path` of the inspection whole and lets the inspector print it. */
+MerStatus mer_cli_print_file(const MerInspectorClass *type, MerInspection *file, MerError *error);
+
 /* A flag that this problem declares; NULL: it has none of that name. */
 const MerFlag *mer_cli_flag_of(const MerProblemClass *problem, const char *argument);
+
+/* What a problem takes where nobody says otherwise, as far as that is known without inputs. */
+typedef struct MerCliDefaults {
+    const char *evaluator, *optimizer, *objective;
+} MerCliDefaults;
+MerCliDefaults mer_cli_defaults(const MerProblemClass *problem); /* request_help.c */
 
 /* Ctrl-C sets a flag; a second one ends the program at once. */
 void mer_cli_catch_interrupts(void);
 bool mer_cli_is_interrupted(void *state);
+
+/* list.c: the kinds of things that can be listed, by number; NULL: no more. */
+const char *mer_cli_list_kind(int index);
+
+/* request_help.c: `--flag VALUE` and what it does, in lines that fit the terminal, on stdout. */
+void mer_cli_print_flag(const char *flag, const char *value, const char *help);
 
 /* tune.c: `--tune OPTIMIZER` of the searching verbs. */
 bool mer_cli_is_tune(int count, char **arguments);

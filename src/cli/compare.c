@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "mercator/registry.h"
 #include "report/pages/html.h"
+#include "report/pages/run_folder.h"
 #include "report/tables/table.h"
 #include "run/experiment/comparison.h"
 
@@ -39,21 +40,20 @@ static void take_cells(Comparison *comparison, const MerCellTotal *totals)
             .gap = totals[i].total.gap,
             .wall_s = totals[i].wall_s,
             .evaluations = totals[i].total.evaluations,
-            .is_timed = spec->time_s > 0,
+            .is_timed = mer_run_time(spec) > 0,
         };
     }
 }
 
 /* With a time every combination is run twice: to the budget without a clock, and to the time. */
-static void add_timed(Comparison *comparison, double time_s)
+static void add_timed(Comparison *comparison)
 {
     MerRunSpec *all = MER_ARRAY(comparison->arena, MerRunSpec, comparison->spec_count * 2);
     const MerProblemClass *problem = comparison->specs[0].problem;
     for (int i = 0; i < comparison->spec_count; i++) {
         all[i] = all[comparison->spec_count + i] = comparison->specs[i];
-        all[i].time_s = 0;
+        all[i].time_s = all[i].total_time_s = 0;
         all[i].budget = all[i].budget > 0 ? all[i].budget : problem->budget;
-        all[comparison->spec_count + i].time_s = time_s;
         all[comparison->spec_count + i].budget = 0;
     }
     comparison->specs = all;
@@ -62,9 +62,9 @@ static void add_timed(Comparison *comparison, double time_s)
 
 static void print_group(const MerComparisonGroup *group, MerArena *arena)
 {
-    const char   *titles[] = {"optimizer",      ">runs",    ">median",
-                              ">95 % interval", ">ratio",   ">gap",
-                              ">evaluations",   ">seconds", ">p"};
+    const char   *titles[] = {"optimizer",       "~~>runs",    ">median",
+                              "~>95 % interval", ">ratio",     "~>gap",
+                              "~~>evaluations",  "~~>seconds", ">p"};
     MerTextTable *table = mer_text_table_new(arena, 9, titles);
     MerMetric     metric = mer_metric_find(group->objective);
     const char   *unit = metric != MER_METRIC_COUNT ? mer_metric_info(metric)->unit : "";
@@ -117,6 +117,30 @@ static MerStatus show(const Comparison *comparison, MerError *error)
         printf("\n%s\n", comparison->request.no_report ? path : page);
     }
     return MER_OK;
+}
+
+/* After Ctrl-C: a page of the runs that are there. */
+static void write_begun(Comparison *comparison)
+{
+    MerError     error = {0};
+    MerArena    *arena = comparison->arena;
+    const char **directories = MER_ARRAY(arena, const char *, comparison->spec_count);
+    const char  *page = mer_arena_format(arena, "%s/report.html", comparison->root);
+    int          begun = 0;
+    for (int i = 0; i < comparison->spec_count; i++) {
+        directories[begun] = comparison->specs[i].directory;
+        begun += mer_report_is_run(comparison->specs[i].directory, arena);
+    }
+    if (begun == 0 || comparison->request.no_report) {
+        return;
+    }
+    if (mer_report_page(directories, begun, comparison->request.experiment.name, page, arena,
+                        &error) != MER_OK) {
+        mer_cli_fail(&error);
+        return;
+    }
+    fprintf(comparison->request.json ? stderr : stdout, "%s\n", page);
+    fflush(stdout);
 }
 
 /* The problem that an optimizer is made for, NULL: any. */
@@ -185,9 +209,10 @@ static const char *find_problem(int count, char **arguments, MerArena *arena)
                           : mer_problems()[0]->name;
 }
 
-static void print_help(const MerVerb *verb, const char *problem)
+static void print_help(const MerRequest *request, const MerVerb *verb, const char *problem,
+                       MerArena *arena)
 {
-    mer_request_help(verb, problem);
+    mer_request_help(request, verb, problem, arena);
     printf("\n  --problem NAME          default: that of the experiment file, of the workload "
            "or of the\n"
            "                          optimizers, else %s; the options above are those of %s\n",
@@ -196,9 +221,45 @@ static void print_help(const MerVerb *verb, const char *problem)
            "objectives, seeds\n"
            "and budgets (repeat a flag, or --seed 1-5), each in its own folder of -o DIR; run "
            "it again to go on.\n"
-           "With --time S every combination also runs for S seconds without a budget: equal "
-           "time.\n");
+           "With --time S (or --total-time S) every combination also runs for S seconds without a "
+           "budget: equal time.\n");
     mer_cli_study_help();
+}
+
+/* `compare --resume DIR`, with nothing but flags about showing: the arguments of the stopped comparison, and those. */
+static int take_resume(int *count, char ***arguments, MerRecalled *recalled, MerArena *arena)
+{
+    const char *resume = NULL;
+    int         shown = 0;
+    MerError    error = {0};
+    char      **flags = MER_ARRAY(arena, char *, *count + 1);
+    for (int i = 0; i < *count; i++) {
+        char *argument = (*arguments)[i];
+        if (mer_cli_is(argument, "resume")) {
+            resume = mer_cli_value(*count, *arguments, &i);
+        } else if (mer_request_is_switch(argument)) {
+            flags[shown++] = argument;
+        } else {
+            return MER_EXIT_DONE; /* all is said again */
+        }
+    }
+    if (!resume) {
+        return MER_EXIT_DONE;
+    }
+    if (mer_cli_recall(resume, arena, recalled, &error) != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    if (recalled->warning) {
+        mer_request_warn(NULL, recalled->warning);
+    }
+    recalled->run = recalled->run ? recalled->run : resume;
+    char **all = MER_ARRAY(arena, char *, recalled->count + shown + 1);
+    for (int i = 0; i < recalled->count + shown; i++) {
+        all[i] = i < recalled->count ? recalled->arguments[i] : flags[i - recalled->count];
+    }
+    *count = recalled->count + shown;
+    *arguments = all;
+    return MER_EXIT_DONE;
 }
 
 int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *arena)
@@ -208,16 +269,21 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
     if (mer_cli_is_study(count, arguments)) {
         return mer_cli_study(verb, count, arguments, arena);
     }
+    MerRecalled recalled = {0};
+    int         code = take_resume(&count, &arguments, &recalled, arena);
+    if (code != MER_EXIT_DONE) {
+        return code;
+    }
     const char *problem = find_problem(count, arguments, arena);
     if (!mer_problem_find(problem, &error)) {
         return mer_cli_fail(&error);
     }
-    int code = mer_request_parse(verb, problem, count, arguments, arena, &comparison.request);
+    code = mer_request_parse(verb, problem, count, arguments, arena, &comparison.request);
     if (code != MER_EXIT_DONE) {
         return code;
     }
     if (comparison.request.is_help) {
-        print_help(verb, problem);
+        print_help(&comparison.request, verb, problem, arena);
         return MER_EXIT_DONE;
     }
     code = mer_request_expand(&comparison.request, &comparison.specs, &comparison.spec_count);
@@ -226,18 +292,28 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
     }
     const char *name = comparison.request.experiment.name ? comparison.request.experiment.name
                                                           : comparison.specs[0].name;
-    comparison.root = comparison.request.directory
+    comparison.root = recalled.run                ? recalled.run
+                      : comparison.request.resume ? comparison.request.resume
+                      : comparison.request.directory
                           ? comparison.request.directory
                           : mer_arena_format(arena, "runs/compare-%s", name);
-    if (comparison.specs[0].time_s > 0) {
-        add_timed(&comparison, comparison.specs[0].time_s);
+    if (mer_run_time(&comparison.specs[0]) > 0) {
+        add_timed(&comparison);
     }
     MerCellTotal *totals = MER_ARRAY(arena, MerCellTotal, comparison.spec_count);
     code = mer_cli_cells(&comparison.request, comparison.specs, comparison.spec_count,
                          comparison.root, false, totals, arena);
-    bool has_all = code != MER_EXIT_INTERRUPTED;
+    bool has_all = true;
+    int  done = 0;
     for (int i = 0; i < comparison.spec_count; i++) {
         has_all = has_all && !totals[i].has_failed;
+        done += totals[i].is_done;
+    }
+    if (code == MER_EXIT_INTERRUPTED) {
+        write_begun(&comparison);
+        mer_show_interrupted_runs(&comparison.request, done, comparison.spec_count,
+                                  comparison.root);
+        return code;
     }
     if (!has_all) {
         return code;

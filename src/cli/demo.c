@@ -43,7 +43,13 @@ static int play(const MerVerb *verb, const MerProblemClass *problem, const char 
         return mer_cli_fail(&error);
     }
     mer_show_result(&specs[0], &result, arena, stdout);
-    return mer_cli_is_interrupted(NULL) ? MER_EXIT_INTERRUPTED : MER_EXIT_DONE;
+    if (!mer_cli_is_interrupted(NULL)) {
+        return MER_EXIT_DONE;
+    }
+    fflush(stdout);
+    request.verb = problem->name;
+    mer_show_interrupted_run(&request, &result, *directory);
+    return MER_EXIT_INTERRUPTED;
 }
 
 int mer_cli_demo(const MerVerb *verb, int count, char **arguments, MerArena *arena)
@@ -70,7 +76,7 @@ int mer_cli_demo(const MerVerb *verb, int count, char **arguments, MerArena *are
             code = play(verb, *problem, root, &directories[played++], arena);
         }
     }
-    if (code != MER_EXIT_DONE) {
+    if (code != MER_EXIT_DONE && code != MER_EXIT_INTERRUPTED) {
         return code;
     }
     const char *page = mer_arena_format(arena, "%s/report.html", root);
@@ -78,5 +84,5 @@ int mer_cli_demo(const MerVerb *verb, int count, char **arguments, MerArena *are
         return mer_cli_fail(&error);
     }
     printf("\nThe report, to open in a browser: %s\n", page);
-    return MER_EXIT_DONE;
+    return code;
 }

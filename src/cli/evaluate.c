@@ -24,12 +24,25 @@ static bool is_plan_flag(const char *flag)
     return false;
 }
 
-/* Lists, the flags of readers, and what is an option of a plug-in. */
+static const MerInspectorClass *inspector_of(const char *flag)
+{
+    for (const MerInspectorClass *const *type = mer_inspectors(); *type; type++) {
+        if ((*type)->flag && mer_cli_is(flag, (*type)->flag)) {
+            return *type;
+        }
+    }
+    return NULL;
+}
+
+/* Lists, the flags of readers and inspectors, and what is an option of a plug-in. */
 static void take_other(MerEvaluateRequest *request, const char *flag, const char *value,
                        MerArena *arena)
 {
     if (is_plan_flag(flag)) {
         request->plan_file = value;
+    } else if (inspector_of(flag)) {
+        request->inspector = inspector_of(flag);
+        request->kind = value;
     } else if (mer_cli_is(flag, "export") && request->export_count < MER_EVALUATE_INPUTS) {
         request->exports[request->export_count++] = value;
     } else if (mer_cli_is(flag, "dim") && request->dim_count < MER_EVALUATE_INPUTS) {
@@ -239,11 +252,29 @@ static void print_help(void)
             printf("    (--%s FILE says the same as --plan FILE)\n", (*reader)->flag);
         }
     }
+    for (const MerInspectorClass *const *type = mer_inspectors(); *type; type++) {
+        if ((*type)->flag) {
+            printf("--%s KIND FILE: %s\n", (*type)->flag, (*type)->summary);
+        }
+    }
     printf("A plan that does not carry its workload is priced on the one it names, or on "
            "--workload FILE.\n"
            "Further options are those of the problem and of the evaluator, as of the searching "
            "verbs; --dim NAME=SIZE\n"
            "for a workload with open sizes.\n");
+}
+
+static int print_numbers(const MerEvaluateRequest *request, MerArena *arena)
+{
+    MerError      error = {0};
+    MerInspection file = {.arena = arena,
+                          .path = request->inputs[0],
+                          .platform = request->platform,
+                          .kind = request->kind,
+                          .is_json = request->json,
+                          .out = stdout};
+    return mer_cli_print_file(request->inspector, &file, &error) == MER_OK ? MER_EXIT_DONE
+                                                                           : mer_cli_fail(&error);
 }
 
 int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena *arena)
@@ -259,6 +290,9 @@ int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena 
     if (request.is_help) {
         print_help();
         return MER_EXIT_DONE;
+    }
+    if (request.inspector) {
+        return print_numbers(&request, arena);
     }
     if (mer_evaluate_open(&evaluation, &request, &error) != MER_OK ||
         price(&evaluation, &result, &error) != MER_OK) {

@@ -3,6 +3,7 @@
 #ifndef MERCATOR_CLI_EVALUATE_INPUT_H
 #define MERCATOR_CLI_EVALUATE_INPUT_H
 
+#include "mercator/export.h"
 #include "mercator/run.h"
 #include "mercator/yaml.h"
 
@@ -20,6 +21,9 @@ typedef struct MerEvaluateRequest {
     int          export_count;
     const char  *exports[MER_EVALUATE_INPUTS]; /* NAME=FILE */
     bool         json, is_help;
+    /* a flag of an inspector: numbers instead of plans; NULL: none */
+    const MerInspectorClass *inspector;
+    const char              *kind;
 } MerEvaluateRequest;
 
 typedef struct MerEvaluation {
@@ -40,6 +44,10 @@ MerStatus mer_evaluate_plugins(MerEvaluation *evaluation, const MerEvaluateReque
 /* The keys platform, evaluator and objective of a file of ours, as experiment files say them. */
 MerStatus mer_evaluate_names(MerYaml *root, const MerEvaluateRequest *request,
                              MerEvaluateNames *names, MerArena *arena, MerError *error);
+
+/* `node`, a map or NULL: the options of the run that wrote the plan; those of the command line win. */
+MerStatus mer_evaluate_join_options(const MerYaml *node, const MerReference *given,
+                                    MerReference *all, MerArena *arena, MerError *error);
 
 /* A plan file (`mercator-plan/1`); a key nobody knows is an error. */
 MerStatus mer_evaluate_open_plan(MerEvaluation *evaluation, const MerEvaluateRequest *request,

@@ -173,10 +173,9 @@ static bool exists(const char *path)
 }
 
 /* The options of the run that wrote the plan, then those of the command line. */
-static MerStatus join_options(MerYaml *root, const MerReference *given, MerReference *all,
-                              MerArena *arena, MerError *error)
+MerStatus mer_evaluate_join_options(const MerYaml *node, const MerReference *given,
+                                    MerReference *all, MerArena *arena, MerError *error)
 {
-    MerYaml *node = mer_yaml_get(root, "options"); /* a map, or check_options has refused it */
     *all = (MerReference){0};
     for (int i = 0; node && i < node->count; i++) {
         bool is_given = mer_yaml_is_null(node->items[i]);
@@ -366,7 +365,8 @@ MerStatus mer_evaluate_open_plan(MerEvaluation *evaluation, const MerEvaluateReq
     }
     MER_TRY(check_options(root, &request, &names, evaluation->arena, error));
     MerReference own = request.options;
-    MER_TRY(join_options(root, &own, &request.options, evaluation->arena, error));
+    MER_TRY(mer_evaluate_join_options(mer_yaml_get(root, "options"), &own, &request.options,
+                                      evaluation->arena, error));
     const MerProblemClass *problem = mer_problem_find(names.problem, NULL);
     if (problem->read_graph) {
         MerGraph *graph;

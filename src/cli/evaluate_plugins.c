@@ -133,11 +133,14 @@ static MerStatus import_workload(MerReadPlans *plans, MerError *error)
 
 static MerStatus open_plugins(MerReadPlans *plans, MerError *error)
 {
-    Reading         *reading = plans->state;
-    MerEvaluateNames names = {reading->problem, plans->own_platform, plans->own_evaluator,
-                              plans->own_objective};
+    Reading           *reading = plans->state;
+    MerEvaluateNames   names = {reading->problem, plans->own_platform, plans->own_evaluator,
+                                plans->own_objective};
+    MerEvaluateRequest request = *reading->request;
     reading->evaluation->spec.graph = plans->graph;
-    MER_TRY(mer_evaluate_plugins(reading->evaluation, reading->request, &names, error));
+    MER_TRY(mer_evaluate_join_options(plans->own_options, &reading->request->options,
+                                      &request.options, plans->arena, error));
+    MER_TRY(mer_evaluate_plugins(reading->evaluation, &request, &names, error));
     plans->machine = reading->evaluation->spec.platform;
     return MER_OK;
 }

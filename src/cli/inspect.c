@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/file.h"
+#include "base/terminal.h"
 #include "hw/foreign.h"
 #include "import/import_find.h"
 #include "mercator/import.h"
@@ -140,8 +141,8 @@ static void print_text(const MerGraph *graph, MerArena *arena)
     char          macs[48];
     char          parameters[48];
     char          bytes[48];
-    const char   *titles[] = {">#",     "layer", "kind",       "loops (Y X are outputs)",
-                              ">count", ">MACs", ">parameters"};
+    const char   *titles[] = {"~~>#",    "layer", "~kind",       "~=loops (Y X are outputs)",
+                              "~>count", ">MACs", "~>parameters"};
     MerTextTable *table = mer_text_table_new(arena, 7, titles);
     for (int l = 0; l < graph->layer_count; l++) {
         const MerOp *op = &graph->ops[graph->layers[l].op];
@@ -157,10 +158,13 @@ static void print_text(const MerGraph *graph, MerArena *arena)
     mer_print_engineering(macs, (double)graph->macs, "");
     mer_print_engineering(parameters, (double)graph->parameters, "");
     mer_print_engineering(bytes, (double)graph->activation_bytes, "B");
-    printf("\n%s (%s): %s MACs, %s parameters, %d operators, %d layers of %d shapes, %s of "
-           "activations\n",
-           graph->name, graph->format, macs, parameters, graph->op_count, count_layers(graph),
-           graph->layer_count, bytes);
+    const char *text = mer_arena_format(
+        arena,
+        "%s (%s): %s MACs, %s parameters, %d operators, %d layers of %d shapes, %s of activations",
+        graph->name, graph->format, macs, parameters, graph->op_count, count_layers(graph),
+        graph->layer_count, bytes);
+    printf("\n");
+    mer_print_words(stdout, text, 0, 0, mer_terminal_columns(stdout));
 }
 
 static int inspect_platform(const Request *request, MerArena *arena)
@@ -176,6 +180,7 @@ static int inspect_platform(const Request *request, MerArena *arena)
 
 static bool is_platform(const char *input, MerArena *arena)
 {
+    enum { MOST_BYTES = 1 << 20 };
     char  *data;
     size_t size;
     if (!strchr(input, '/') && mer_data_path("platforms", input, ".yaml", arena) &&
@@ -185,18 +190,32 @@ static bool is_platform(const char *input, MerArena *arena)
     if (strchr(input, ',')) {
         return true; /* several Timeloop files */
     }
-    if (mer_file_is_stream(input) ||
-        mer_file_read(input, (size_t)1 << 26, arena, &data, &size, NULL) != MER_OK ||
-        size >= (1 << 20) || strlen(data) != size) {
+    if (mer_file_is_stream(input)) {
         return false;
     }
-    return mer_platform_is_text(data, size);
+    data = mer_arena_alloc(arena, MOST_BYTES + 1);
+    size = mer_file_peek(input, data, MOST_BYTES);
+    return size < MOST_BYTES && strlen(data) == size && mer_platform_is_text(data, size);
+}
+
+static MerStatus read_whole(MerInspection *file, MerError *error)
+{
+    enum { MOST_BYTES = 1 << 30 };
+    char *data;
+    MER_TRY(mer_file_read(file->path, MOST_BYTES, file->arena, &data, &file->size, error));
+    file->data = data;
+    return MER_OK;
+}
+
+MerStatus mer_cli_print_file(const MerInspectorClass *type, MerInspection *file, MerError *error)
+{
+    MER_TRY(read_whole(file, error));
+    return type->print(file, error);
 }
 
 /* true: an inspector knows the file, and `code` is the answer. */
 static bool inspect_file(const Request *request, MerArena *arena, int *code)
 {
-    enum { MOST_BYTES = 1 << 30 };
     MerError      error = {0};
     MerInspection file = {.arena = arena,
                           .path = request->input,
@@ -204,15 +223,13 @@ static bool inspect_file(const Request *request, MerArena *arena, int *code)
                           .is_json = request->json,
                           .out = stdout};
     for (const MerInspectorClass *const *type = mer_inspectors(); *type; type++) {
-        char *data;
-        if (!mer_path_has_ending(request->input, (*type)->endings)) {
+        if ((*type)->flag || !mer_path_has_ending(request->input, (*type)->endings)) {
             continue;
         }
-        if (mer_file_read(request->input, MOST_BYTES, arena, &data, &file.size, &error) != MER_OK) {
+        if (read_whole(&file, &error) != MER_OK) {
             *code = mer_cli_fail(&error);
             return true;
         }
-        file.data = data;
         if ((*type)->probe(&file)) {
             bool is_done = (*type)->print(&file, &error) == MER_OK;
             *code = is_done ? MER_EXIT_DONE : mer_cli_fail(&error);
@@ -227,7 +244,7 @@ static const char *nearest_platform(const char *input, MerArena *arena)
 {
     const char **names;
     bool         is_name = !strchr(input, '/') && !strchr(input, '.');
-    int          count = mer_data_list("platforms", ".yaml", arena, &names);
+    int          count = mer_data_list("platforms", ".yaml", arena, &names, NULL);
     return is_name ? mer_name_nearest(input, names, count) : NULL;
 }
 
@@ -279,8 +296,10 @@ int mer_cli_inspect(const MerVerb *verb, int count, char **arguments, MerArena *
                "form.\n"
                "What comes through a pipe (-, /dev/stdin) is a model.\n");
         for (const MerInspectorClass *const *type = mer_inspectors(); *type; type++) {
-            printf("A file .%s: %s; --platform says which machine it is for.\n", (*type)->endings,
-                   (*type)->summary);
+            if (!(*type)->flag) {
+                printf("A file .%s: %s; --platform says which machine it is for.\n",
+                       (*type)->endings, (*type)->summary);
+            }
         }
         return MER_EXIT_DONE;
     }

@@ -55,7 +55,7 @@ static void print_task(const MerProblem *problem, Listing *listing)
 {
     const MerSpace *space = &problem->space;
     MerTextTable   *table =
-        mer_text_table_new(listing->arena, 3, (const char *[]){"knob", "kind", "choices"});
+        mer_text_table_new(listing->arena, 3, (const char *[]){"knob", "~kind", "choices"});
     printf("%s%s: %d knobs, 10^%.1f points\n", listing->tasks ? "\n" : "", problem->task->name,
            space->knob_count, mer_space_log10_size(space));
     for (int k = 0; k < space->knob_count; k++) {

@@ -1,192 +1,260 @@
 /* list: what there is. Shipped files are read and checked while listing. */
-#include "cli/cli.h"
+#include "cli/list.h"
 
 #include "base/file.h"
-#include "base/option_json.h"
+#include "mercator/import.h"
 #include "mercator/registry.h"
-#include "report/tables/table.h"
 
 #include <stdio.h>
+#include <string.h>
+
+void mer_listing_begin(MerListing *listing, int columns, const char *const *titles)
+{
+    listing->titles = titles;
+    listing->columns = columns;
+    if (!listing->json) {
+        listing->table = mer_text_table_new(listing->arena, columns, titles);
+    }
+}
+
+bool mer_listing_wants(MerListing *listing, const char *name)
+{
+    MER_GROW(listing->arena, listing->seen, listing->seen_count);
+    listing->seen[listing->seen_count++] = name;
+    bool is_wanted = !listing->only || mer_name_equal(listing->only, name);
+    listing->found += is_wanted;
+    return is_wanted;
+}
+
+/* One thing, by a text per title. */
+static void add_row(MerListing *listing, const char *const *texts)
+{
+    if (!mer_listing_wants(listing, texts[0])) {
+        return;
+    }
+    if (!listing->json) {
+        mer_text_table_add_row(listing->table, texts);
+        return;
+    }
+    mer_json_object(listing->json, NULL);
+    for (int i = 0; i < listing->columns; i++) {
+        const char *title = listing->titles[i] + strspn(listing->titles[i], "~>=");
+        mer_json_text(listing->json, i == 0 ? "name" : title, texts[i]);
+    }
+    mer_json_end_object(listing->json);
+}
+
+static void add_model(MerListing *listing, const char *name, const MerGraph *graph)
+{
+    if (listing->json) {
+        mer_json_object(listing->json, NULL);
+        mer_json_text(listing->json, "name", name);
+        mer_json_int(listing->json, "macs", graph->macs);
+        mer_json_int(listing->json, "parameters", graph->parameters);
+        mer_json_int(listing->json, "layers", graph->layer_count);
+        mer_json_end_object(listing->json);
+        return;
+    }
+    mer_text_table_add(listing->table, name);
+    mer_text_table_add_real(listing->table, (double)graph->macs, "");
+    mer_text_table_add_real(listing->table, (double)graph->parameters, "");
+    mer_text_table_add_int(listing->table, graph->layer_count);
+}
 
 /* Models with this ending; those that `shown` has already are other forms of the same. */
-static int add_models(MerTextTable *table, const char *ending, const char *const *shown,
-                      int shown_count, MerArena *arena)
+static int add_models(MerListing *listing, const char *ending, const char *const *shown,
+                      int shown_count)
 {
     const char **names;
-    int          count = mer_data_list("models", ending, arena, &names);
-    int          code = MER_EXIT_DONE;
+    MerError     error = {0};
+    int          count = mer_data_list("models", ending, listing->arena, &names, &error);
+    int          code = count < 0 ? mer_cli_fail(&error) : MER_EXIT_DONE;
     for (int i = 0; i < count; i++) {
-        MerError  error = {0};
         MerGraph *graph;
         bool      is_shown = false;
         for (int k = 0; k < shown_count; k++) {
             is_shown |= mer_name_equal(shown[k], names[i]);
         }
-        if (is_shown) {
+        if (is_shown || !mer_listing_wants(listing, names[i])) {
             continue;
         }
-        if (mer_graph_import(names[i], NULL, arena, &graph, &error) != MER_OK) {
+        if (mer_graph_import(names[i], NULL, listing->arena, &graph, &error) != MER_OK) {
             code = mer_cli_fail(&error);
             continue;
         }
-        mer_text_table_add(table, names[i]);
-        mer_text_table_add_real(table, (double)graph->macs, "");
-        mer_text_table_add_real(table, (double)graph->parameters, "");
-        mer_text_table_add_int(table, graph->layer_count);
+        add_model(listing, names[i], graph);
     }
     return code;
 }
 
-static int list_models(MerArena *arena)
+static int list_models(MerListing *listing)
 {
-    const char  **files;
-    int           count = mer_data_list("models", ".onnx", arena, &files);
-    MerTextTable *table =
-        mer_text_table_new(arena, 4, (const char *[]){"model", ">MACs", ">parameters", ">layers"});
-    int code = add_models(table, ".onnx", NULL, 0, arena);
-    int definitions = add_models(table, ".net", files, count, arena);
-    mer_text_table_print(table, stdout);
+    static const char *const titles[] = {"model", ">MACs", ">parameters", ">layers"};
+    const char             **files;
+    MerError                 error = {0};
+    int count = mer_data_list("models", ".onnx", listing->arena, &files, &error);
+    if (count < 0) {
+        return mer_cli_fail(&error);
+    }
+    mer_listing_begin(listing, 4, titles);
+    int code = add_models(listing, ".onnx", NULL, 0);
+    int definitions = add_models(listing, ".net", files, count);
     return code != MER_EXIT_DONE ? code : definitions;
 }
 
-static int list_platforms(MerArena *arena)
+static int list_platforms(MerListing *listing)
 {
-    const char  **names;
-    int           count = mer_data_list("platforms", ".yaml", arena, &names);
-    int           code = MER_EXIT_DONE;
-    MerTextTable *table =
-        mer_text_table_new(arena, 3, (const char *[]){"platform", "kind", "summary"});
+    static const char *const titles[] = {"platform", "~kind", "summary"};
+    const char             **names;
+    MerError                 error = {0};
+    int count = mer_data_list("platforms", ".yaml", listing->arena, &names, &error);
+    int code = count < 0 ? mer_cli_fail(&error) : MER_EXIT_DONE;
+    mer_listing_begin(listing, 3, titles);
     for (int i = 0; i < count; i++) {
-        MerError           error = {0};
         const MerPlatform *platform;
-        if (mer_platform_read(names[i], arena, &platform, &error) != MER_OK) {
+        if (mer_platform_read(names[i], listing->arena, &platform, &error) != MER_OK) {
             code = mer_cli_fail(&error);
             continue;
         }
-        mer_text_table_add_row(
-            table,
-            (const char *[]){names[i], mer_platform_kind_name(platform->kind), platform->summary});
+        add_row(listing, (const char *[]){names[i], mer_platform_kind_name(platform->kind),
+                                          platform->summary});
     }
-    mer_text_table_print(table, stdout);
     return code;
 }
 
-static void print_plugin(const char *name, const char *summary, const char *reference,
-                         const MerOption *table)
+static int list_exporters(MerListing *listing)
 {
-    printf("%s: %s%s%s%s\n", name, summary, reference ? " (" : "", reference ? reference : "",
-           reference ? ")" : "");
-    if (table) {
-        mer_options_help(table, stdout);
-    }
-}
-
-static int list_optimizers(MerArena *arena)
-{
-    (void)arena;
-    for (const MerOptimizerClass *const *list = mer_optimizers(); *list; list++) {
-        print_plugin((*list)->name, (*list)->summary, (*list)->reference, (*list)->options);
-        for (const MerPreset *preset = (*list)->presets; preset && preset->name; preset++) {
-            printf("  preset=%s: %s\n", preset->name, preset->settings);
-        }
-    }
-    return MER_EXIT_DONE;
-}
-
-static int list_evaluators(MerArena *arena)
-{
-    (void)arena;
-    for (const MerEvaluatorClass *const *list = mer_evaluators(); *list; list++) {
-        print_plugin((*list)->name, (*list)->summary, (*list)->reference, (*list)->options);
-    }
-    return MER_EXIT_DONE;
-}
-
-static int list_problems(MerArena *arena)
-{
-    (void)arena;
-    for (const MerProblemClass *const *list = mer_problems(); *list; list++) {
-        print_plugin((*list)->name, (*list)->summary, NULL, (*list)->options);
-        printf("  defaults: evaluator %s, optimizer %s, objective %s, budget %lld\n",
-               (*list)->evaluator, (*list)->optimizer, (*list)->objective,
-               (long long)(*list)->budget);
-    }
-    return MER_EXIT_DONE;
-}
-
-static int list_exporters(MerArena *arena)
-{
-    MerTextTable *table =
-        mer_text_table_new(arena, 4, (const char *[]){"exporter", "problem", "always", "writes"});
+    static const char *const titles[] = {"exporter", "~problem", "~~always", "writes"};
+    mer_listing_begin(listing, 4, titles);
     for (const MerExporterClass *const *list = mer_exporters(); *list; list++) {
-        mer_text_table_add_row(
-            table, (const char *[]){(*list)->name, (*list)->problem ? (*list)->problem : "any",
-                                    (*list)->is_default ? "yes" : "", (*list)->summary});
+        add_row(listing,
+                (const char *[]){(*list)->name, (*list)->problem ? (*list)->problem : "any",
+                                 (*list)->is_default ? "yes" : "", (*list)->summary});
     }
-    mer_text_table_print(table, stdout);
     return MER_EXIT_DONE;
 }
 
-static int list_formats(MerArena *arena)
+static int list_formats(MerListing *listing)
 {
-    MerTextTable *table =
-        mer_text_table_new(arena, 3, (const char *[]){"format", "endings", "what"});
+    static const char *const titles[] = {"format", "~endings", "what"};
+    mer_listing_begin(listing, 3, titles);
     for (const MerImporterClass *const *list = mer_importers(); *list; list++) {
-        mer_text_table_add_row(table,
-                               (const char *[]){(*list)->name, (*list)->endings, (*list)->summary});
+        add_row(listing, (const char *[]){(*list)->name, (*list)->endings, (*list)->summary});
     }
-    mer_text_table_print(table, stdout);
     return MER_EXIT_DONE;
 }
 
-static int list_metrics(MerArena *arena)
+static int list_metrics(MerListing *listing)
 {
-    MerTextTable *table =
-        mer_text_table_new(arena, 4, (const char *[]){"metric", "unit", "better", "meaning"});
+    static const char *const titles[] = {"metric", "~unit", "~~better", "meaning"};
+    mer_listing_begin(listing, 4, titles);
     for (int m = 0; m < MER_METRIC_COUNT; m++) {
         const MerMetricInfo *info = mer_metric_info((MerMetric)m);
-        mer_text_table_add_row(table, (const char *[]){info->name, info->unit,
-                                                       info->direction < 0 ? "smaller" : "larger",
-                                                       info->help});
+        add_row(listing, (const char *[]){info->name, info->unit,
+                                          info->direction < 0 ? "smaller" : "larger", info->help});
     }
-    mer_text_table_print(table, stdout);
     return MER_EXIT_DONE;
 }
 
 static const struct {
     const char *name;
-    int (*list)(MerArena *arena);
+    int (*list)(MerListing *listing);
+    bool has_options; /* which the name of one shows */
 } kinds[] = {
-    {"models", list_models},         {"platforms", list_platforms}, {"optimizers", list_optimizers},
-    {"evaluators", list_evaluators}, {"problems", list_problems},   {"formats", list_formats},
-    {"metrics", list_metrics},       {"exporters", list_exporters},
+    {"models", list_models, false},           {"platforms", list_platforms, false},
+    {"problems", mer_listing_problems, true}, {"optimizers", mer_listing_optimizers, true},
+    {"solvers", mer_listing_solvers, true},   {"evaluators", mer_listing_evaluators, true},
+    {"exporters", list_exporters, false},     {"formats", list_formats, false},
+    {"metrics", list_metrics, false},
 };
 
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 
-int mer_cli_list(const MerVerb *verb, int count, char **arguments, MerArena *arena)
+const char *mer_cli_list_kind(int index)
+{
+    return index < KIND_COUNT ? kinds[index].name : NULL;
+}
+
+static void print_help(void)
+{
+    printf("usage: mercator list KIND [NAME] [--json]\n\nKIND is ");
+    for (int k = 0; k < KIND_COUNT; k++) {
+        printf("%s%s", k == 0 ? "" : k + 1 == KIND_COUNT ? " or " : ", ", kinds[k].name);
+    }
+    printf(".\nThe NAME of a problem, optimizer, solver or evaluator shows its options.\n"
+           "knobs depend on the inputs: mercator PROBLEM NETWORK --platform P --list-knobs\n");
+}
+
+static int show(const MerVerb *verb, int kind, const char *only, bool is_json, MerArena *arena)
+{
+    MerJson    json = {0};
+    MerListing listing = {.arena = arena, .json = is_json ? &json : NULL, .only = only};
+    if (is_json) {
+        mer_json_array(&json, NULL);
+    }
+    int code = kinds[kind].list(&listing);
+    if (is_json) {
+        mer_json_end_array(&json);
+    }
+    if (only && listing.found == 0) {
+        mer_json_free(&json);
+        const char *nearest = mer_name_nearest(only, listing.seen, listing.seen_count);
+        return mer_cli_usage(verb, "none of the %s is called \"%s\"%s%s", kinds[kind].name, only,
+                             nearest ? ", did you mean " : "", nearest ? nearest : "");
+    }
+    if (is_json) {
+        printf("%s\n", json.text);
+    } else if (listing.table && !(only && kinds[kind].has_options)) {
+        mer_text_table_print(listing.table, stdout);
+    }
+    if (!is_json && !only && kinds[kind].has_options) {
+        printf("\nmercator list %s NAME shows its options\n", kinds[kind].name);
+    }
+    mer_json_free(&json);
+    return code;
+}
+
+static int unknown_kind(const MerVerb *verb, const char *name)
 {
     const char *names[KIND_COUNT];
-    if (count == 1 && mer_cli_is(arguments[0], "help")) {
-        printf("usage: mercator list "
-               "models|platforms|optimizers|evaluators|problems|exporters|formats|metrics\n"
-               "knobs depend on the inputs: mercator PROBLEM NETWORK --platform P --list-knobs\n");
-        return MER_EXIT_DONE;
+    for (int k = 0; k < KIND_COUNT; k++) {
+        names[k] = kinds[k].name;
     }
-    if (count >= 1 && mer_name_equal(arguments[0], "knobs")) {
+    if (mer_name_equal(name, "knobs")) {
         return mer_cli_usage(
             verb, "knobs depend on network and platform: mercator PROBLEM NETWORK --list-knobs");
     }
-    if (count != 1) {
+    const char *nearest = mer_name_nearest(name, names, KIND_COUNT);
+    return mer_cli_usage(verb, "nothing called \"%s\" to list%s%s", name,
+                         nearest ? ", did you mean " : "", nearest ? nearest : "");
+}
+
+int mer_cli_list(const MerVerb *verb, int count, char **arguments, MerArena *arena)
+{
+    const char      *words[2] = {NULL, NULL};
+    bool             is_help = false, is_json = false;
+    const MerCliFlag flags[] = {{"help", &is_help, NULL}, {"json", &is_json, NULL}, {0}};
+    int              word_count = 0;
+    for (int i = 0; i < count; i++) {
+        bool is_flag = mer_cli_take(verb, flags, count, arguments, &i) == MER_EXIT_DONE;
+        if (!is_flag && (arguments[i][0] == '-' || word_count == 2)) {
+            return mer_cli_usage(verb, "unexpected argument %s", arguments[i]);
+        }
+        if (!is_flag) {
+            words[word_count++] = arguments[i];
+        }
+    }
+    if (is_help) {
+        print_help();
+        return MER_EXIT_DONE;
+    }
+    if (word_count == 0) {
         return mer_cli_usage(verb, "list needs one kind");
     }
     for (int k = 0; k < KIND_COUNT; k++) {
-        names[k] = kinds[k].name;
-        if (mer_name_equal(kinds[k].name, arguments[0])) {
-            return kinds[k].list(arena);
+        if (mer_name_equal(kinds[k].name, words[0])) {
+            return show(verb, k, words[1], is_json, arena);
         }
     }
-    const char *nearest = mer_name_nearest(arguments[0], names, KIND_COUNT);
-    return mer_cli_usage(verb, "nothing called \"%s\" to list%s%s", arguments[0],
-                         nearest ? ", did you mean " : "", nearest ? nearest : "");
+    return unknown_kind(verb, words[0]);
 }

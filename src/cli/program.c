@@ -3,30 +3,37 @@
 
 #include "cli/cli.h"
 
+#include "base/terminal.h"
 #include "mercator/registry.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static const MerVerb verbs[] = {
-    {"evaluate", "PLAN", "price one given plan", false, mer_cli_evaluate},
+/* clang-format off */
+const MerVerb mer_cli_verbs[] = {
+    {"evaluate", "PLAN", "price one given plan", false, mer_cli_evaluate,
+     "--json --help --platform --evaluator --objective --plan --workload --export --dim"},
     {"inspect", "MODEL|PLATFORM|FILE",
-     "show layers, shapes, MACs and parameters, a resolved platform, or an exported file", false,
-     mer_cli_inspect},
-    {"calibrate", "RECORDS", "fit the constants of a platform to measured records", false,
-     mer_cli_calibrate},
-    {"list", "KIND",
-     "models, platforms, optimizers, evaluators, problems, exporters, formats or metrics", false,
-     mer_cli_list},
-    {"compare", "EXPERIMENT|NETWORK", "several optimizers and seeds on one problem, with intervals",
-     true, mer_cli_compare},
-    {"report", "RUN...", "make report.html, or CSV, from run directories", false, mer_cli_report},
-    {"demo", "", "every problem on a built-in input, with one report", false, mer_cli_demo},
+     "show layers, shapes, MACs and parameters, a resolved platform, or an exported file", false, mer_cli_inspect,
+     "--json --help --dim --select --platform"},
+    {"calibrate", "RECORDS", "fit the constants of a platform to measured records", false, mer_cli_calibrate,
+     "-o --json --help --platform --where --prior --folds --seed --threads"},
+    {"list", "KIND [NAME]",
+     "models, platforms, problems, optimizers, solvers, evaluators, exporters, formats or metrics", false, mer_cli_list,
+     "--json --help"},
+    {"compare", "EXPERIMENT|NETWORK", "several optimizers and seeds on one problem, with intervals", true, mer_cli_compare,
+     "--problem --reference --baseline --at --format"},
+    {"report", "RUN...", "make report.html, or CSV, from run directories", false, mer_cli_report,
+     "-o --help --csv --results --metrics --over"},
+    {"demo", "", "every problem on a built-in input, with one report", false, mer_cli_demo, "-o --help"},
+    {"completion", "bash|zsh", "print what makes the TAB key know these verbs and their options", false, mer_cli_completion,
+     "--help"},
+    {0},
 };
-
-enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
+/* clang-format on */
 
 static volatile sig_atomic_t interrupts;
 
@@ -41,7 +48,8 @@ static void on_interrupt(int number)
 
 void mer_cli_catch_interrupts(void)
 {
-    struct sigaction action = {.sa_handler = on_interrupt};
+    /* restarted, because a stream that is interrupted while it writes loses what it holds */
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -55,7 +63,8 @@ bool mer_cli_is_interrupted(void *state)
 
 int mer_cli_fail(const MerError *error)
 {
-    fprintf(stderr, "mercator: %s\n", error->message);
+    fprintf(stderr, "%smercator:%s %s\n", mer_style(stderr, MER_STYLE_ERROR),
+            mer_style(stderr, MER_STYLE_NONE), error->message);
     return error->status == MER_CANCELLED ? MER_EXIT_INTERRUPTED : MER_EXIT_BAD;
 }
 
@@ -63,7 +72,8 @@ int mer_cli_usage(const MerVerb *verb, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "mercator: ");
+    fprintf(stderr, "%smercator:%s ", mer_style(stderr, MER_STYLE_ERROR),
+            mer_style(stderr, MER_STYLE_NONE));
     vfprintf(stderr, format, arguments);
     fprintf(stderr, "; see mercator %s%s--help\n", verb ? verb->name : "", verb ? " " : "");
     va_end(arguments);
@@ -76,6 +86,9 @@ bool mer_cli_is(const char *argument, const char *name)
     size_t length = strcspn(argument, "=");
     if (strcmp(argument, "-h") == 0 || strcmp(argument, "-o") == 0) {
         return strcmp(name, argument[1] == 'h' ? "help" : "output") == 0;
+    }
+    if (strcmp(argument, "--help-all") == 0) {
+        return strcmp(name, "help") == 0;
     }
     if (strncmp(argument, "--", 2) != 0 || length - 2 >= sizeof flag) {
         return false;
@@ -121,27 +134,36 @@ const char *mer_cli_value(int count, char **arguments, int *at)
     return *at + 1 < count ? arguments[++*at] : NULL;
 }
 
-static void print_help(FILE *file)
+static void print_verb(FILE *file, const char *name, const char *arguments, const char *summary)
 {
+    int columns = mer_terminal_columns(file);
+    int used = fprintf(file, "  %-10s %-20s ", name, arguments);
+    if (columns > 0 && columns < 70) { /* too narrow for three columns */
+        fprintf(file, "\n%*s", used = 6, "");
+    }
+    mer_print_words(file, summary, used, used, columns);
+}
+
+static void print_help(FILE *file, MerArena *arena)
+{
+    const char *steps = "First steps: mercator demo; mercator inspect resnet18";
     fprintf(file,
             "Mercator %s maps deep neural networks onto hardware.\n\nusage: mercator VERB INPUT "
             "[options]\n\n",
             MERCATOR_VERSION);
     for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
-        fprintf(file, "  %-9s %-20s %s\n", (*problem)->name, "NETWORK", (*problem)->summary);
-    }
-    for (int v = 0; v < VERB_COUNT; v++) {
-        fprintf(file, "  %-9s %-20s %s\n", verbs[v].name, verbs[v].arguments, verbs[v].summary);
-    }
-    fprintf(file, "\n  mercator VERB --help    options of a verb\n"
-                  "  mercator --version      version and licence\n\n"
-                  "First steps: mercator demo; mercator inspect resnet18");
-    for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
+        print_verb(file, (*problem)->name, "NETWORK", (*problem)->summary);
         if ((*problem)->demo) {
-            fprintf(file, "; mercator %s %s", (*problem)->name, (*problem)->demo);
+            steps = mer_arena_format(arena, "%s; mercator %s %s", steps, (*problem)->name,
+                                     (*problem)->demo);
         }
     }
-    fputc('\n', file);
+    for (const MerVerb *verb = mer_cli_verbs; verb->name; verb++) {
+        print_verb(file, verb->name, verb->arguments, verb->summary);
+    }
+    fprintf(file, "\n  mercator VERB --help    options of a verb\n"
+                  "  mercator --version      version and licence\n\n");
+    mer_print_words(file, steps, 0, 2, mer_terminal_columns(file));
 }
 
 static int unknown_verb(const char *name)
@@ -151,8 +173,8 @@ static int unknown_verb(const char *name)
     for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
         names[count++] = (*problem)->name;
     }
-    for (int v = 0; v < VERB_COUNT; v++) {
-        names[count++] = verbs[v].name;
+    for (const MerVerb *verb = mer_cli_verbs; verb->name; verb++) {
+        names[count++] = verb->name;
     }
     const char *nearest = mer_name_nearest(name, names, count);
     return mer_cli_usage(NULL, "unknown verb \"%s\"%s%s", name, nearest ? ", did you mean " : "",
@@ -164,37 +186,45 @@ static int run_verb(const char *name, int count, char **arguments, MerArena *are
     for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
         if (mer_name_equal((*problem)->name, name)) {
             MerVerb verb = {(*problem)->name, "NETWORK", (*problem)->summary, false,
-                            mer_cli_search};
+                            mer_cli_search,   NULL};
             return mer_cli_search(&verb, count, arguments, arena);
         }
     }
-    for (int v = 0; v < VERB_COUNT; v++) {
-        if (mer_name_equal(verbs[v].name, name)) {
-            return verbs[v].run(&verbs[v], count, arguments, arena);
+    for (const MerVerb *verb = mer_cli_verbs; verb->name; verb++) {
+        if (mer_name_equal(verb->name, name)) {
+            return verb->run(verb, count, arguments, arena);
         }
     }
     return unknown_verb(name);
 }
 
-int mer_program(int count, char **arguments)
+static int run_program(int count, char **arguments, MerArena *arena)
 {
-    if (count < 2) {
-        print_help(stderr);
+    const char *verb = count < 2 ? NULL : arguments[1];
+    if (!verb) {
+        print_help(stderr, arena);
         return MER_EXIT_USAGE;
     }
-    const char *verb = arguments[1];
-    int         code = MER_EXIT_DONE;
     if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0) {
-        print_help(stdout);
-    } else if (strcmp(verb, "--version") == 0) {
-        printf("mercator %s\nApache License 2.0\n", MERCATOR_VERSION);
-    } else {
-        MerArena *arena = mer_arena_new();
-        code = run_verb(verb, count - 2, arguments + 2, arena);
-        mer_arena_free(arena);
+        print_help(stdout, arena);
+        return MER_EXIT_DONE;
     }
+    if (strcmp(verb, "--version") == 0) {
+        printf("mercator %s\nApache License 2.0\n", MERCATOR_VERSION);
+        return MER_EXIT_DONE;
+    }
+    return run_verb(verb, count - 2, arguments + 2, arena);
+}
+
+int mer_program(int count, char **arguments)
+{
+    MerArena *arena = mer_arena_new();
+    int       code = run_program(count, arguments, arena);
+    mer_arena_free(arena);
+    errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "mercator: cannot write to standard output\n");
+        fprintf(stderr, "mercator: cannot write to standard output%s%s\n", errno ? ": " : "",
+                errno ? strerror(errno) : "");
         return code ? code : MER_EXIT_BAD;
     }
     return code;

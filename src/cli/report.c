@@ -11,16 +11,19 @@
 typedef struct Request {
     const char **runs;
     int          count;
-    const char  *output, *csv, *metrics, *over;
+    const char  *output, *csv, *results, *metrics, *over;
     bool         is_help;
 } Request;
 
 static int parse(const MerVerb *verb, int count, char **arguments, Request *request)
 {
-    const MerCliFlag flags[] = {
-        {"help", &request->is_help, NULL}, {"output", NULL, &request->output},
-        {"csv", NULL, &request->csv},      {"metrics", NULL, &request->metrics},
-        {"over", NULL, &request->over},    {0}};
+    const MerCliFlag flags[] = {{"help", &request->is_help, NULL},
+                                {"output", NULL, &request->output},
+                                {"csv", NULL, &request->csv},
+                                {"metrics", NULL, &request->metrics},
+                                {"over", NULL, &request->over},
+                                {"results", NULL, &request->results},
+                                {0}};
     for (int i = 0; i < count; i++) {
         int code = mer_cli_take(verb, flags, count, arguments, &i);
         if (code == MER_EXIT_OTHER && arguments[i][0] != '-') {
@@ -36,8 +39,30 @@ static int parse(const MerVerb *verb, int count, char **arguments, Request *requ
     if (request->over && !request->metrics) {
         return mer_cli_usage(verb, "--over needs --metrics");
     }
-    return request->csv && request->count > 1 ? mer_cli_usage(verb, "--csv takes one run")
-                                              : MER_EXIT_DONE;
+    return MER_EXIT_DONE;
+}
+
+/* The runs that were named, and those in the folders that were; `most` of a folder, 0: all. */
+static MerStatus find_runs(const Request *request, int most, MerArena *arena, const char ***runs,
+                           int *count, MerError *error)
+{
+    for (int i = 0; i < request->count; i++) {
+        const char **found;
+        int          found_count = 0;
+        MER_TRY(mer_report_find_runs(request->runs[i], arena, &found, &found_count, error));
+        if (most > 0 && found_count > most) {
+            return mer_error_set(error, MER_UNSUPPORTED,
+                                 "%s holds %d runs, expected at most %d on one page; mercator "
+                                 "compare %s -o DIR makes one "
+                                 "of tables",
+                                 request->runs[i], found_count, most, request->runs[i]);
+        }
+        for (int r = 0; r < found_count; r++) {
+            MER_GROW(arena, *runs, *count);
+            (*runs)[(*count)++] = found[r];
+        }
+    }
+    return MER_OK;
 }
 
 /* One page of all runs; a folder of several gets it as it got its first one. */
@@ -47,23 +72,19 @@ static MerStatus write_page(const Request *request, const char *path, MerArena *
     enum { MOST_IN_FOLDER = 100 };
     const char **runs = NULL;
     int          count = 0;
-    for (int i = 0; i < request->count; i++) {
-        const char **found;
-        int          found_count = 0;
-        MER_TRY(mer_report_find_runs(request->runs[i], arena, &found, &found_count, error));
-        if (found_count > MOST_IN_FOLDER) {
-            return mer_error_set(error, MER_UNSUPPORTED,
-                                 "%s holds %d runs, expected at most %d on one page; mercator "
-                                 "compare %s -o DIR makes one "
-                                 "of tables",
-                                 request->runs[i], found_count, MOST_IN_FOLDER, request->runs[i]);
-        }
-        for (int r = 0; r < found_count; r++) {
-            MER_GROW(arena, runs, count);
-            runs[count++] = found[r];
-        }
-    }
+    MER_TRY(find_runs(request, MOST_IN_FOLDER, arena, &runs, &count, error));
     return mer_report_page(runs, count, NULL, path, arena, error);
+}
+
+static MerStatus write_csv(const Request *request, MerArena *arena, MerError *error)
+{
+    const char **runs = NULL;
+    int          count = 0;
+    MER_TRY(find_runs(request, 0, arena, &runs, &count, error));
+    if (request->csv) {
+        MER_TRY(mer_report_csv(runs, count, request->csv, arena, error));
+    }
+    return request->results ? mer_report_results(runs, count, request->results, error) : MER_OK;
 }
 
 static MerStatus carry_out(const Request *request, MerArena *arena, MerError *error)
@@ -72,8 +93,8 @@ static MerStatus carry_out(const Request *request, MerArena *arena, MerError *er
         return mer_report_metrics(request->runs, request->count, request->metrics, request->over,
                                   arena, stdout, error);
     }
-    if (request->csv) {
-        return mer_report_csv(request->runs[0], request->csv, error);
+    if (request->csv || request->results) {
+        return write_csv(request, arena, error);
     }
     const char *path = request->output ? request->output
                        : request->count == 1
@@ -93,15 +114,18 @@ int mer_cli_report(const MerVerb *verb, int count, char **arguments, MerArena *a
         return code;
     }
     if (request.is_help) {
-        printf("usage: mercator report RUN... [-o FILE.html] [--csv FILE.csv]\n"
-               "                       [--metrics NAME,... [--over COLUMN=VALUE,...]]\n\n"
-               "One run: its page. Several, or a folder of them: a page that compares them. --csv "
-               "writes the trials of one run.\n"
-               "--metrics prints a table instead: what differs between the runs (or the runs in a "
-               "directory), and\n"
-               "the mean of each metric (or gap) over seeds with its 95 %% interval. --over "
-               "divides every row by the one that has\n"
-               "these values and else the same: --over platform=s3.\n");
+        printf(
+            "usage: mercator report RUN... [-o FILE.html] [--csv FILE.csv] [--results FILE.csv]\n"
+            "                       [--metrics NAME,... [--over COLUMN=VALUE,...]]\n\n"
+            "One run: its page. Several, or a folder of them: a page that compares them.\n"
+            "--csv writes the trials of all these runs instead, --results a row for each task and "
+            "total: what was run, the best\n"
+            "with all its metrics, bound and gap. Columns carry their units.\n"
+            "--metrics prints a table instead: what differs between the runs (or the runs in a "
+            "directory), and\n"
+            "the mean of each metric (or gap) over seeds with its 95 %% interval. --over "
+            "divides every row by the one that has\n"
+            "these values and else the same: --over platform=s3.\n");
         return MER_EXIT_DONE;
     }
     return carry_out(&request, arena, &error) == MER_OK ? MER_EXIT_DONE : mer_cli_fail(&error);

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/option_json.h"
+#include "base/terminal.h"
 #include "mercator/json.h"
 #include "mercator/registry.h"
 #include "report/tables/table.h"
@@ -63,7 +64,9 @@ static int set_option(Parser *p, const char *flag, const char *value)
     }
     memcpy(key, flag + 2, length);
     key[length] = '\0';
-    const char *name = mer_name_equal(key, "time") ? "time_s" : key;
+    const char *name = mer_name_equal(key, "time")         ? "time_s"
+                       : mer_name_equal(key, "total-time") ? "total_time_s"
+                                                           : key;
     p->line.settings =
         mer_reference_add(&p->line.settings, mer_arena_text(p->arena, name), value, p->arena);
     MerStatus status =
@@ -71,16 +74,18 @@ static int set_option(Parser *p, const char *flag, const char *value)
     return status == MER_OK ? MER_EXIT_DONE : fail(p);
 }
 
+const char *const mer_request_switches[] = {
+    "help", "json", "quiet", "no-report", "list-knobs", "force", "separately", "train", NULL};
+
 static bool set_switch(MerRequest *request, const char *flag)
 {
     bool *switches[] = {&request->is_help,    &request->json,       &request->quiet,
                         &request->no_report,  &request->list_knobs, &request->force,
                         &request->separately, &request->train};
-    static const char *const names[] = {"help",       "json",  "quiet",      "no-report",
-                                        "list-knobs", "force", "separately", "train"};
-    for (int i = 0; i < 8; i++) {
-        if (mer_cli_is(flag, names[i])) {
+    for (int i = 0; mer_request_switches[i]; i++) {
+        if (mer_cli_is(flag, mer_request_switches[i])) {
             *switches[i] = true;
+            request->is_help_all |= strcmp(flag, "--help-all") == 0;
             return true;
         }
     }
@@ -148,17 +153,24 @@ static int read_experiments(Parser *p, int count, char **arguments)
     return MER_EXIT_DONE;
 }
 
-/* Evaluators are named first: which flags are known depends on them. */
-static void parse_evaluators(Parser *p, int count, char **arguments)
+/* Evaluators and optimizers are named first: which flags are known, and what to say of others, depends on them. */
+static void parse_plugins(Parser *p, int count, char **arguments)
 {
+    static const MerAxis axes[] = {MER_AXIS_EVALUATOR, MER_AXIS_OPTIMIZER};
     for (int i = 0; i < count; i++) {
-        const char *value =
-            mer_cli_is(arguments[i], "evaluator") ? mer_cli_value(count, arguments, &i) : NULL;
-        if (value) {
-            add_axis(p, MER_AXIS_EVALUATOR, value);
+        for (int a = 0; a < 2; a++) {
+            const char *value = mer_cli_is(arguments[i], mer_axis_names[axes[a]])
+                                    ? mer_cli_value(count, arguments, &i)
+                                    : NULL;
+            if (value) {
+                add_axis(p, axes[a], value);
+                break;
+            }
         }
     }
-    p->is_given[MER_AXIS_EVALUATOR] = false; /* the second pass gives them again */
+    for (int a = 0; a < 2; a++) { /* the second pass gives them again */
+        p->is_given[axes[a]] = false;
+    }
 }
 
 /* The problem's own flags become workloads and settings. */
@@ -192,7 +204,7 @@ static int parse_all(Parser *p, int count, char **arguments)
 {
     p->line = (MerCommandLine){0};
     int code = read_experiments(p, count, arguments);
-    parse_evaluators(p, count, arguments);
+    parse_plugins(p, count, arguments);
     for (int i = 0; code == MER_EXIT_DONE && i < count; i++) {
         bool is_flag = arguments[i][0] == '-' && arguments[i][1] != '\0';
         if (is_flag) {
@@ -246,7 +258,7 @@ int mer_request_parse(const MerVerb *verb, const char *problem, int count, char 
                       MerArena *arena, MerRequest *request)
 {
     Parser parser = {.verb = verb, .request = request, .arena = arena};
-    *request = (MerRequest){.command = list_arguments(count, arguments, arena)};
+    *request = (MerRequest){.verb = verb->name, .command = list_arguments(count, arguments, arena)};
     mer_experiment_init(&request->experiment, problem, arena);
     parser.problem = mer_problem_find(problem, &parser.error);
     if (!parser.problem) {
@@ -266,66 +278,6 @@ int mer_request_parse(const MerVerb *verb, const char *problem, int count, char 
     return code;
 }
 
-void mer_request_help(const MerVerb *verb, const char *problem)
-{
-    const MerProblemClass   *type = mer_problem_find(problem, NULL);
-    const MerEvaluatorClass *evaluator = mer_evaluator_find(type->evaluator, NULL);
-    MerInputs                inputs = {.evaluator = evaluator};
-    const char              *optimizer =
-        type->choose_default ? type->choose_default(MER_DEFAULT_OPTIMIZER, &inputs) : NULL;
-    printf("usage: mercator %s %s [options]\n\n%s\n\n", verb->name, verb->arguments, verb->summary);
-    for (const MerFlag *flag = type->flags; flag && flag->name; flag++) {
-        int used = printf("  --%s %s", flag->name, flag->value);
-        printf("%*s%s\n", used < 26 ? 26 - used : 1, "", flag->help);
-    }
-    if (type->platforms) {
-        printf("  --platform NAME|FILE    default %s; see mercator list platforms\n",
-               type->platform ? type->platform : "none");
-    }
-    printf("  --optimizer NAME[:key=value,...]  default %s; see mercator list optimizers\n",
-           optimizer ? optimizer : type->optimizer);
-    printf("  --evaluator NAME[:key=value,...]  default %s; see mercator list evaluators\n",
-           type->evaluator);
-    printf("  --objective NAME        default %s; a metric or an expression of metrics\n",
-           type->objective);
-    printf("  --budget N              evaluations per task, default %lld\n",
-           (long long)type->budget);
-    printf("  --time S                seconds per task\n");
-    printf("  --seed N                default 1\n");
-    printf("  --sweep PATH=A,B,...    try the platform with each value: "
-           "memories.GLB.words=16Ki,32Ki\n");
-    printf("  -o DIR                  run directory, default "
-           "runs/%s-NETWORK-PLATFORM-OBJECTIVE-OPTIMIZER-SEED\n",
-           verb->name);
-    if (type->join) {
-        printf(
-            "  --separately            several networks are several runs; default: one, in which "
-            "they share the platform\n");
-    }
-    printf("  --train                 one policy learns on all networks given, run after run; then "
-           "--save-policy FILE\n");
-    printf("  --force                 replace the results of another command in that directory\n");
-    printf("  --resume DIR            go on where a stopped run was\n");
-    printf("  --redo NAME|all         of several runs: start those of this optimizer anew, though "
-           "they are finished\n");
-    printf("  --json                  one JSON object with the summary on stdout, nothing else "
-           "there\n");
-    printf("  --quiet                 no progress; warnings stay\n");
-    printf("  --no-report             do not write report.html\n");
-    printf("  --list-knobs            do not search: the knobs of each task and their choices, for "
-           "--fix\n\n"
-           "further options:\n");
-    mer_options_help(mer_run_options, stdout);
-    if (type->options) {
-        printf("\noptions of %s:\n", type->name);
-        mer_options_help(type->options, stdout);
-    }
-    if (evaluator && evaluator->options) {
-        printf("\noptions of evaluator %s (others by --evaluator):\n", evaluator->name);
-        mer_options_help(evaluator->options, stdout);
-    }
-}
-
 int mer_request_expand(MerRequest *request, MerRunSpec **specs, int *count)
 {
     MerError error = {0};
@@ -338,7 +290,8 @@ int mer_request_expand(MerRequest *request, MerRunSpec **specs, int *count)
 void mer_request_warn(void *state, const char *text)
 {
     (void)state;
-    fprintf(stderr, "mercator: warning: %s\n", text);
+    fprintf(stderr, "%smercator: warning:%s %s\n", mer_style(stderr, MER_STYLE_WARNING),
+            mer_style(stderr, MER_STYLE_NONE), text);
 }
 
 /* A name without what shells and file systems treat in their own way, and not too long. */
@@ -383,25 +336,41 @@ static void show(void *state, const MerRunProgress *now)
     Shown *shown = state;
     char   best[48];
     char   gap[48] = "";
-    char   label[120];
-    char   text[160];
-    mer_print_engineering(best, now->best, "");
+    char   what[80];
+    char   detail[40];
+    mer_show_value(best, now->objective, now->best);
     if (!isnan(now->gap)) {
         mer_print_percent(gap, now->gap);
     }
-    snprintf(label, sizeof label, "%s %d/%d %.60s", shown->spec->problem->name, now->task + 1,
-             now->task_count, now->task_name);
-    snprintf(text, sizeof text, "%s%s%s, %.0f %% infeasible", best, *gap ? ", gap " : "", gap,
-             100 * now->infeasible);
-    mer_progress_update(&shown->progress, label, now->trials, now->budget,
-                        (double)now->trials / fmax(now->elapsed_s, 1e-9), text);
+    snprintf(what, sizeof what, "%.40s %d/%d", shown->spec->problem->name, now->task + 1,
+             now->task_count);
+    snprintf(detail, sizeof detail, "%.0f %% infeasible", 100 * now->infeasible);
+    mer_progress_update(&shown->progress,
+                        &(MerProgressNow){.what = what,
+                                          .name = now->task_name,
+                                          .done = now->trials,
+                                          .total = now->budget,
+                                          .unit = "evaluations",
+                                          .rate = (double)now->trials / fmax(now->elapsed_s, 1e-9),
+                                          .left_s = now->left_s,
+                                          .best = best,
+                                          .gap = gap,
+                                          .detail = detail});
+}
+
+/* In place of the progress line, not behind it. */
+static void warn(void *state, const char *text)
+{
+    Shown *shown = state;
+    mer_progress_end(&shown->progress);
+    mer_request_warn(NULL, text);
 }
 
 MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena *arena,
                           MerRunResult *result, MerError *error)
 {
     Shown       shown = {.spec = spec};
-    MerRunHooks hooks = {&shown, mer_cli_is_interrupted, show, mer_request_warn};
+    MerRunHooks hooks = {&shown, mer_cli_is_interrupted, show, warn};
     spec->command = request->command;
     spec->resume = request->resume != NULL;
     spec->force = request->force;

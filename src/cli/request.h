@@ -7,12 +7,13 @@
 
 typedef struct MerRequest {
     MerExperiment experiment;
+    const char   *verb;
     const char   *directory; /* -o, NULL: the default name */
     const char   *resume;    /* directory to go on in, NULL: start anew */
     const char   *command;   /* JSON list of the arguments, for clock.jsonl */
     /* cells of this optimizer are run anew, though they are finished; NULL: none */
     const char *redo;
-    bool        json, quiet, no_report, is_help;
+    bool        json, quiet, no_report, is_help, is_help_all;
     bool        force;      /* replace the results of another command */
     bool        separately; /* several workloads are several runs, though they could be one */
     bool        list_knobs; /* show what could be searched, and end */
@@ -20,10 +21,13 @@ typedef struct MerRequest {
 } MerRequest;
 
 /* MER_EXIT_DONE, or the exit code of a message already printed. */
-int  mer_request_parse(const MerVerb *verb, const char *problem, int count, char **arguments,
-                       MerArena *arena, MerRequest *request);
-void mer_request_help(const MerVerb *verb, const char *problem);
+int mer_request_parse(const MerVerb *verb, const char *problem, int count, char **arguments,
+                      MerArena *arena, MerRequest *request);
+/* request_help.c */
+void mer_request_help(const MerRequest *request, const MerVerb *verb, const char *problem,
+                      MerArena *arena);
 
+extern const char *const mer_request_switches[]; /* flags without a value, ends with NULL */
 /* Is this one of the flags without a value (--quiet, ...)? */
 bool mer_request_is_switch(const char *flag);
 
@@ -38,6 +42,11 @@ void mer_request_warn(void *state, const char *text);
 /* The run directory: -o, --resume, or a name in runs/ that tells what is run. */
 const char *mer_request_directory(const MerRequest *request, const MerRunSpec *spec,
                                   MerArena *arena);
+
+/* interrupted.c: after Ctrl-C, on stderr: what is done, and the command that goes on. */
+void mer_show_interrupted_run(const MerRequest *request, const MerRunResult *result,
+                              const char *directory);
+void mer_show_interrupted_runs(const MerRequest *request, int done, int count, const char *root);
 
 /* recall.c: what a stopped run was asked for: `mercator VERB --resume DIR` alone goes on with it. */
 typedef struct MerRecalled {
@@ -62,6 +71,7 @@ typedef struct MerCellTotal {
     MerTaskResult total; /* without points, plans and texts */
     double        wall_s;
     bool          is_feasible, has_failed;
+    bool          is_done; /* not interrupted, nor never begun */
 } MerCellTotal;
 
 /* Runs what is not finished yet in the folders root/001, ... Prints a line per cell (or its summary with --json)

@@ -37,8 +37,10 @@ static int explain_failure(const MerRunSpec *spec, const MerRunResult *result, M
     for (int t = 0; t < result->task_count; t++) {
         const MerTaskResult *task = &result->tasks[t];
         if (!task->point) {
-            fprintf(stderr, "mercator: task %s: no feasible plan in %lld trials\n", task->task.name,
-                    (long long)task->trials);
+            bool is_late = task->stopped && strcmp(task->stopped, "time") == 0;
+            fprintf(stderr, "mercator: task %s: no feasible plan in %lld trials%s\n",
+                    task->task.name, (long long)task->trials,
+                    is_late ? ", then its time was over" : "");
             mer_show_refusals(task, stderr);
             mer_show_hints(spec, task, arena, stderr);
         }
@@ -55,8 +57,7 @@ static int run_one(const MerRequest *request, MerRunSpec *spec, MerArena *arena)
     const char  *page = mer_arena_format(arena, "%s/report.html", spec->directory);
     bool         was_interrupted = status == MER_OK && result.total.stopped &&
                            strcmp(result.total.stopped, "interrupted") == 0;
-    /* whoever interrupts wants to leave */
-    bool has_report = !request->no_report && !was_interrupted;
+    bool has_report = !request->no_report;
     if (has_report && !mer_report_may_write(page)) {
         mer_request_warn(
             NULL, mer_arena_format(arena, "%s stays as it is: it is not a page of ours", page));
@@ -75,9 +76,20 @@ static int run_one(const MerRequest *request, MerRunSpec *spec, MerArena *arena)
         printf("%s\n", has_report ? page : spec->directory);
     }
     if (was_interrupted) {
+        fflush(stdout);
+        mer_show_interrupted_run(request, &result, spec->directory);
         return MER_EXIT_INTERRUPTED;
     }
     return result.is_feasible ? MER_EXIT_DONE : explain_failure(spec, &result, arena);
+}
+
+static int count_done(const MerCellTotal *totals, int count)
+{
+    int done = 0;
+    for (int i = 0; i < count; i++) {
+        done += totals[i].is_done;
+    }
+    return done;
 }
 
 /* Several runs: DIR/001, DIR/002, ... and one page that compares them. Called again it goes on. */
@@ -94,20 +106,26 @@ static int run_many(const MerRequest *request, MerRunSpec *specs, int count, con
         return mer_cli_fail(&error);
     }
     const char *page = mer_arena_format(arena, "%s/report.html", root);
-    bool        has_all = code != MER_EXIT_INTERRUPTED;
+    bool        is_whole = true;
+    int         begun = 0; /* all, unless somebody interrupts */
     for (int i = 0; i < count; i++) {
-        directories[i] = specs[i].directory;
-        has_all = has_all && !totals[i].has_failed;
+        directories[begun] = specs[i].directory;
+        begun += code != MER_EXIT_INTERRUPTED || mer_report_is_run(specs[i].directory, arena);
+        is_whole = is_whole && !totals[i].has_failed;
     }
-    if (has_all && !request->no_report) {
+    if (is_whole && begun > 0 && !request->no_report) {
         MerStatus status =
-            count > MOST_PAGES
+            begun > MOST_PAGES
                 ? write_study(root, page, request->experiment.name, arena, &error)
-                : write_pages(directories, count, page, request->experiment.name, arena, &error);
+                : write_pages(directories, begun, page, request->experiment.name, arena, &error);
         if (status != MER_OK) {
             return mer_cli_fail(&error);
         }
         fprintf(request->json ? stderr : stdout, "%s\n", page);
+    }
+    if (code == MER_EXIT_INTERRUPTED) {
+        fflush(stdout);
+        mer_show_interrupted_runs(request, count_done(totals, count), count, root);
     }
     return code;
 }
@@ -144,8 +162,10 @@ int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *a
         return code;
     }
     if (request.is_help) {
-        mer_request_help(verb, verb->name);
-        mer_cli_tune_help();
+        mer_request_help(&request, verb, verb->name, arena);
+        if (request.is_help_all) {
+            mer_cli_tune_help();
+        }
         return MER_EXIT_DONE;
     }
     if (request.separately && !mer_problem_find(verb->name, NULL)->join) {

@@ -1,9 +1,11 @@
 /* Printing the result of a run. */
 #include "cli/cli.h"
 
+#include "base/terminal.h"
 #include "report/tables/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Columns: what the objective is made of and what the evaluator knows, as far as it fits a screen. */
@@ -65,15 +67,17 @@ static void add_row(MerTextTable *table, const MerTaskResult *result, bool is_fo
 static void show_table(const MerRunResult *result, MerArena *arena, FILE *file)
 {
     MerMetric   metrics[MER_METRIC_COUNT];
-    const char *titles[MER_METRIC_COUNT + 5] = {"task", ">count", ">MACs"};
+    const char *titles[MER_METRIC_COUNT + 5] = {"task", "~~>count", "~~~>MACs"};
     int         count = choose_metrics(result, metrics);
     bool        has_macs = result->total.task.macs > 0;
     int         columns = has_macs ? 3 : 2;
     for (int m = 0; m < count; m++) {
-        titles[columns++] = mer_arena_format(arena, ">%s", mer_metric_info(metrics[m])->name);
+        titles[columns++] =
+            mer_arena_format(arena, "%s>%s", metrics[m] == result->objective ? "" : "~",
+                             mer_metric_info(metrics[m])->name);
     }
     titles[columns++] = ">gap";
-    titles[columns++] = "bound";
+    titles[columns++] = "~~bound";
     MerTextTable *table = mer_text_table_new(arena, columns, titles);
     for (int t = 0; t < result->task_count; t++) {
         add_row(table, &result->tasks[t], !isnan(result->tasks[t].value), has_macs, metrics, count);
@@ -234,28 +238,17 @@ static void show_reference(const MerRunResult *result, FILE *file)
     }
 }
 
-void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena,
-                     FILE *file)
+/* The answer in one sentence. */
+static void write_sentence(const MerRunResult *result, FILE *file)
 {
     const MerTaskResult *total = &result->total;
     char                 value[48];
     char                 gap[48];
     bool                 is_metric = result->objective != MER_METRIC_COUNT;
-    fprintf(file, "%s %s%s%s, %s, objective %s, seed %llu%s\n\n", spec->problem->name, spec->name,
-            spec->platform ? " on " : "", spec->platform ? spec->platform->name : "",
-            spec->optimizer->name, result->objective_text, (unsigned long long)spec->seed,
-            spec->platform && !spec->platform->calibrated ? " (platform not calibrated)" : "");
-    show_table(result, arena, file);
-    show_milestones(result, arena, file);
-    show_constraints(result, file);
-    if (result->task_count == 1 && result->tasks[0].text) {
-        fprintf(file, "\n%s", result->tasks[0].text);
-    }
-    show_costs(spec, result, arena, file);
     mer_show_value(value, result->objective, total->value);
     mer_print_percent(gap, total->gap);
     if (result->is_feasible) {
-        fprintf(file, "\n%s %s", result->objective_text, value);
+        fprintf(file, "%s %s", result->objective_text, value);
         if (isnan(total->value)) {
             fprintf(file, ", %s", MER_NO_TOTAL);
         } else if (isnan(total->gap) && isnan(total->bound.value)) {
@@ -276,15 +269,48 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
                     is_metric ? mer_metric_info(result->objective)->unit : "");
         }
         fprintf(file, "; ");
-    } else {
-        fputc('\n', file);
     }
     bool is_word =
         strcmp(total->stopped, "finished") == 0 || strcmp(total->stopped, "interrupted") == 0;
-    fprintf(file, "%lld evaluation%s in %.2f s (%.0f/s), %.0f %% infeasible, %s%s\n",
+    fprintf(file, "%lld evaluation%s in %.2f s (%.0f/s), %.0f %% infeasible, %s%s",
             (long long)total->evaluations, total->evaluations == 1 ? "" : "s", result->wall_s,
             (double)total->evaluations / fmax(result->wall_s, 1e-9),
             total->trials ? 100.0 * (double)total->infeasible / (double)total->trials : 0,
             is_word ? "" : "stopped by ", total->stopped);
+}
+
+static void print_sentence(const MerRunResult *result, FILE *file)
+{
+    char  *text = NULL;
+    size_t size = 0;
+    FILE  *stream = open_memstream(&text, &size);
+    if (!stream) {
+        return;
+    }
+    write_sentence(result, stream);
+    fclose(stream);
+    fputc('\n', file);
+    mer_print_words(file, text, 0, 0, mer_terminal_columns(file));
+    free(text);
+}
+
+void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena,
+                     FILE *file)
+{
+    const char *heading = mer_arena_format(
+        arena, "%s %s%s%s, %s, objective %s, seed %llu%s", spec->problem->name, spec->name,
+        spec->platform ? " on " : "", spec->platform ? spec->platform->name : "",
+        spec->optimizer->name, result->objective_text, (unsigned long long)spec->seed,
+        spec->platform && !spec->platform->calibrated ? " (platform not calibrated)" : "");
+    mer_print_words(file, heading, 0, 0, mer_terminal_columns(file));
+    fputc('\n', file);
+    show_table(result, arena, file);
+    show_milestones(result, arena, file);
+    show_constraints(result, file);
+    if (result->task_count == 1 && result->tasks[0].text) {
+        fprintf(file, "\n%s", result->tasks[0].text);
+    }
+    show_costs(spec, result, arena, file);
+    print_sentence(result, file);
     show_decisions(&result->decisions, file);
 }

@@ -1,5 +1,5 @@
 /* The table of a hardware sweep. */
-#include "cli/request.h"
+#include "cli/sweep.h"
 
 #include "base/output.h"
 #include "report/tables/table.h"
@@ -13,8 +13,7 @@ static double time_of(const MerCellTotal *result)
     return isnan(latency) ? result->total.best.value[MER_METRIC_CYCLES] : latency;
 }
 
-/* Energy and time where both are known, else the score alone. */
-static void axes_of(const MerCellTotal *result, double axes[2])
+void mer_sweep_axes(const MerCellTotal *result, double axes[2])
 {
     axes[0] = result->total.best.value[MER_METRIC_ENERGY];
     axes[1] = time_of(result);
@@ -23,13 +22,12 @@ static void axes_of(const MerCellTotal *result, double axes[2])
     }
 }
 
-/* Nothing in the sweep is at least as good on both axes, and better on one. */
-static bool is_on_front(const MerCellTotal *results, int count, int at)
+bool mer_sweep_is_on_front(const MerCellTotal *results, int count, int at)
 {
     double own[2], other[2];
-    axes_of(&results[at], own);
+    mer_sweep_axes(&results[at], own);
     for (int i = 0; i < count; i++) {
-        axes_of(&results[i], other);
+        mer_sweep_axes(&results[i], other);
         bool is_better = results[i].is_feasible && other[0] <= own[0] && other[1] <= own[1] &&
                          (other[0] < own[0] || other[1] < own[1]);
         if (is_better) {
@@ -66,13 +64,13 @@ static int choose_columns(const MerRunSpec *specs, int count, MerMetric *columns
     return chosen;
 }
 
-static void print_table(const MerRunSpec *specs, const MerCellTotal *results, int count,
-                        MerArena *arena, FILE *file)
+static void print_table(const MerRunSpec *specs, const MerCellTotal *results, const bool *is_knee,
+                        int count, MerArena *arena, FILE *file)
 {
     MerMetric   metrics[MER_METRIC_COUNT];
-    const char *titles[MER_METRIC_COUNT + 5] = {"", "platform", "workload", "optimizer"};
+    const char *titles[MER_METRIC_COUNT + 5] = {"", "platform", "~~workload", "~~optimizer"};
     int         metric_count = choose_columns(specs, count, metrics), columns = 4;
-    bool        has_energy = false;
+    bool        has_energy = false, has_knee = false;
     for (int m = 0; m < metric_count; m++) {
         titles[columns++] = mer_arena_format(arena, ">%s", mer_metric_info(metrics[m])->name);
         has_energy = has_energy || metrics[m] == MER_METRIC_ENERGY;
@@ -82,7 +80,10 @@ static void print_table(const MerRunSpec *specs, const MerCellTotal *results, in
     for (int i = 0; i < count; i++) {
         const MerTaskResult *total = &results[i].total;
         bool                 is_known = results[i].is_feasible;
-        mer_text_table_add(table, is_on_front(results, count, i) ? "*" : "");
+        mer_text_table_add(table,
+                           mer_arena_format(arena, "%s%s", is_knee[i] ? ">" : "",
+                                            mer_sweep_is_on_front(results, count, i) ? "*" : ""));
+        has_knee = has_knee || is_knee[i];
         mer_text_table_add(table, specs[i].platform->name);
         mer_text_table_add(table, specs[i].name);
         mer_text_table_add(table, specs[i].optimizer->name);
@@ -97,10 +98,14 @@ static void print_table(const MerRunSpec *specs, const MerCellTotal *results, in
     mer_text_table_print(table, file);
     fprintf(file, "\n* nothing in the sweep beats it%s\n",
             has_energy ? " in both energy and time" : "");
+    if (has_knee) {
+        fprintf(file, "> the knee: farthest below the straight line between the ends\n");
+    }
 }
 
 static void write_row(const MerExperiment *experiment, const MerRunSpec *spec,
-                      const MerCellTotal *result, bool is_front, int combination, FILE *file)
+                      const MerCellTotal *result, bool is_front, bool is_knee, int combination,
+                      FILE *file)
 {
     const char *values[MER_MAX_SWEEPS];
     for (int s = experiment->sweep_count - 1; s >= 0; s--) {
@@ -114,26 +119,42 @@ static void write_row(const MerExperiment *experiment, const MerRunSpec *spec,
     }
     const double *best = result->total.best.value;
     if (result->is_feasible) {
-        fprintf(file, ",%.17g,%.17g,%.17g,%.17g,%d,%.17g\n", best[MER_METRIC_CYCLES],
+        fprintf(file, ",%.17g,%.17g,%.17g,%.17g,%d,%.17g,%d\n", best[MER_METRIC_CYCLES],
                 best[MER_METRIC_ENERGY], best[MER_METRIC_EDP], result->total.gap, is_front,
-                result->total.value);
+                result->total.value, is_knee);
     } else {
-        fprintf(file, ",,,,,0,\n");
+        fprintf(file, ",,,,,0,,0\n");
     }
+}
+
+/* " [s]" where all runs have the same metric as their objective, else nothing. */
+static const char *unit_of_objective(const MerRunSpec *specs, int count, MerArena *arena)
+{
+    MerMetric metric = mer_metric_find(specs[0].objective);
+    for (int i = 1; i < count; i++) {
+        metric = mer_metric_find(specs[i].objective) == metric ? metric : MER_METRIC_COUNT;
+    }
+    return metric == MER_METRIC_COUNT
+               ? ""
+               : mer_arena_format(arena, " [%s]", mer_metric_info(metric)->unit);
 }
 
 MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *specs,
                          const MerCellTotal *results, int count, const char *directory,
                          MerArena *arena, FILE *file, MerError *error)
 {
-    MerOutput   output;
+    MerOutput output;
+    bool     *is_knee = MER_ARRAY(arena, bool, count);
+    mer_sweep_knees(experiment, specs, results, count, is_knee, arena);
     const char *path = mer_arena_format(arena, "%s/sweep.csv", directory);
     MER_TRY(mer_output_open(&output, path, error));
     fprintf(output.file, "workload,optimizer");
     for (int s = 0; s < experiment->sweep_count; s++) {
         fprintf(output.file, ",%s", experiment->sweeps[s].path);
     }
-    fprintf(output.file, ",cycles,energy_pj,edp,gap,on_front,objective\n");
+    fprintf(output.file,
+            ",cycles [cycle],energy [pJ],edp [pJ.cycle],gap [1],on_front,objective%s,knee\n",
+            unit_of_objective(specs, count, arena));
     int combinations = 1;
     for (int s = 0; s < experiment->sweep_count; s++) {
         combinations *= experiment->sweeps[s].values.count;
@@ -144,10 +165,10 @@ MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *spec
     for (int i = 0; i < count; i++) {
         combination += specs[i].platform != last;
         last = specs[i].platform;
-        write_row(experiment, &specs[i], &results[i], is_on_front(results, count, i),
-                  combination % combinations, output.file);
+        write_row(experiment, &specs[i], &results[i], mer_sweep_is_on_front(results, count, i),
+                  is_knee[i], combination % combinations, output.file);
     }
     MER_TRY(mer_output_close(&output, error));
-    print_table(specs, results, count, arena, file);
+    print_table(specs, results, is_knee, count, arena, file);
     return MER_OK;
 }

@@ -35,17 +35,18 @@ bool mer_cli_is_tune(int count, char **arguments)
 
 void mer_cli_tune_help(void)
 {
-    printf("\ntuning:\n"
-           "  --tune NAME[:key=value,...]  searches the numeric options of this optimizer (those "
-           "given here stay) on the\n"
-           "                          workloads, tests the best setting on others, and prints it "
-           "for --optimizer\n"
-           "  --test WORKLOAD         to test on, may be repeated; default: the problem's samples "
-           "not trained on\n"
-           "  --tune-settings N       settings to try, default 40\n"
-           "  --tune-seeds N          runs per workload and setting, default 3; tests use other "
-           "seeds\n"
-           "  --tune-with NAME[:...]  what searches, default bayes\n");
+    printf("\ntuning:\n");
+    mer_cli_print_flag(
+        "--tune", "NAME[:key=value,...]",
+        "searches the numeric options of this optimizer (those given here stay) on the "
+        "workloads, tests the best setting on others, and prints it for --optimizer");
+    mer_cli_print_flag(
+        "--test", "WORKLOAD",
+        "to test on, may be repeated; default: the problem's samples not trained on");
+    mer_cli_print_flag("--tune-settings", "N", "settings to try, default 40");
+    mer_cli_print_flag("--tune-seeds", "N",
+                       "runs per workload and setting, default 3; tests use other seeds");
+    mer_cli_print_flag("--tune-with", "NAME[:...]", "what searches, default bayes");
 }
 
 static bool take_number(const char *text, int64_t low, int64_t high, int64_t *number)
@@ -232,7 +233,7 @@ static void print_side(const char *name, const MerTuneSide *side)
 
 static void print_result(const MerTuneSpec *spec, const MerTuneResult *result, MerArena *arena)
 {
-    const char   *titles[] = {"", "workload", "task", ">default", ">tuned", ">ratio"};
+    const char   *titles[] = {"", "~workload", "task", ">default", ">tuned", ">ratio"};
     MerTextTable *table = mer_text_table_new(arena, 6, titles);
     const char   *objective = spec->train[0].objective;
     MerMetric     metric = mer_metric_find(objective);
@@ -343,5 +344,10 @@ int mer_cli_tune(const MerVerb *verb, int count, char **arguments, MerArena *are
     if (carry_out(&tuning, &request, &spec, &result, arena, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
-    return result.was_cancelled ? MER_EXIT_INTERRUPTED : MER_EXIT_DONE;
+    if (result.was_cancelled) {
+        fprintf(stderr,
+                "mercator: interrupted: the search of settings keeps nothing to go on from\n");
+        return MER_EXIT_INTERRUPTED;
+    }
+    return MER_EXIT_DONE;
 }

@@ -162,7 +162,7 @@ static MerStatus unknown_platform(const char *name, const MerYaml *place, MerAre
                                   MerError *error)
 {
     const char **names;
-    int          count = mer_data_list("platforms", "yaml", arena, &names);
+    int          count = mer_data_list("platforms", "yaml", arena, &names, NULL);
     const char  *near = mer_name_nearest(name, names, count);
     const char  *hint = near == NULL ? "" : mer_arena_format(arena, ", did you mean \"%s\"", near);
     if (place != NULL) {

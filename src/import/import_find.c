@@ -1,6 +1,7 @@
 /* From a name or a path to the importer that knows the file's format. */
 #include "import/import_find.h"
 
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "mercator/option.h"
 
@@ -95,10 +96,10 @@ static MerStatus read_file(const MerImporterClass *const *importers, const char 
 static MerStatus fail_name(const char *name, MerArena *arena, MerError *error)
 {
     const char **models, **definitions;
-    int          count = mer_data_list("models", ".onnx", arena, &models);
+    int          count = mer_data_list("models", ".onnx", arena, &models, NULL);
     const char  *nearest = mer_name_nearest(name, models, count);
     if (nearest == NULL) {
-        count = mer_data_list("models", ".net", arena, &definitions);
+        count = mer_data_list("models", ".net", arena, &definitions, NULL);
         nearest = mer_name_nearest(name, definitions, count);
     }
     if (nearest != NULL)
@@ -110,7 +111,7 @@ static MerStatus fail_name(const char *name, MerArena *arena, MerError *error)
 
 static bool exists(const char *path)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = mer_file_open(path);
     if (file != NULL)
         fclose(file);
     return file != NULL;

@@ -16,12 +16,17 @@ struct MerTraining {
     MerParameters      *parameters[GROUPS];
     MerUpdater         *updaters[GROUPS];
     int64_t             step;
+    bool                is_cut; /* the last epoch was cancelled */
 };
 
 MerTraining *mer_training_new(const MerTrainable *model, MerTape *tape, const MerTrainingRule *rule)
 {
     MerTraining *t = mer_heap_zeroed(1, sizeof *t);
-    MerRule rules[GROUPS] = {mer_rule_sgd(rule->momentum, rule->weight_decay), mer_rule_sgd(0, 0)};
+    MerRule      rules[GROUPS] = {mer_rule_sgd(0.9, rule->weight_decay), mer_rule_sgd(0, 0)};
+    if (rule->updater == 1) {
+        rules[0] = mer_rule_adam(1e-8);
+        rules[0].weight_decay = rule->weight_decay;
+    }
     t->model = model;
     t->tape = tape;
     t->rule = *rule;
@@ -48,13 +53,24 @@ static MerTensor *loss_of(const MerTraining *t, const MerTrainingHooks *hooks, i
     return hooks->total ? hooks->total(hooks->context, t->tape, loss, choice) : loss;
 }
 
+static double rate_now(const MerTraining *t, double first, int batches)
+{
+    MerRate cosine = {
+        .kind = MER_RATE_COSINE, .first = first, .total = (int64_t)t->rule.epochs * batches};
+    if (t->rule.schedule == 0) {
+        return mer_rate_at(&cosine, t->step);
+    }
+    for (int i = 0; i < t->rule.steps.count; i++) {
+        bool is_past = (double)t->step >= t->rule.steps.values[i] * batches;
+        first *= is_past ? t->rule.step_factor : 1;
+    }
+    return first;
+}
+
 static void descend(MerTraining *t, int batches)
 {
-    MerRate rate = {
-        .kind = MER_RATE_COSINE, .first = t->rule.rate, .total = (int64_t)t->rule.epochs * batches};
-    mer_updater_step(t->updaters[0], mer_rate_at(&rate, t->step));
-    rate.first = t->rule.scale_rate;
-    mer_updater_step(t->updaters[1], mer_rate_at(&rate, t->step));
+    mer_updater_step(t->updaters[0], rate_now(t, t->rule.rate, batches));
+    mer_updater_step(t->updaters[1], rate_now(t, t->rule.scale_rate, batches));
     t->step++;
 }
 
@@ -65,7 +81,11 @@ MerStatus mer_training_epoch(MerTraining *t, int epoch, const MerTrainingHooks *
     int                           batches = t->model->batch_count(t->model->state, 0);
     hooks = hooks != NULL ? hooks : &none;
     *tally = (MerTally){0};
-    for (int batch = 0; batch < batches && !mer_is_cancelled(notes); batch++) {
+    t->is_cut = false;
+    for (int batch = 0; batch < batches; batch++) {
+        if ((t->is_cut = mer_is_cancelled(notes))) {
+            return MER_OK; /* whoever goes on later does it again: it costs nothing */
+        }
         int draws = hooks->draws > 1 ? hooks->draws : 1;
         mer_tape_reset(t->tape);
         for (int g = 0; g < GROUPS; g++) {
@@ -79,6 +99,9 @@ MerStatus mer_training_epoch(MerTraining *t, int epoch, const MerTrainingHooks *
             loss = mer_tensor_affine(t->tape, loss, 1 / (float)draws, 0);
         }
         MER_TRY(mer_tape_backward(t->tape, loss, error));
+        if (t->rule.gradient_limit > 0) {
+            mer_parameters_clip(t->tape, t->parameters[0], t->rule.gradient_limit);
+        }
         descend(t, batches);
         if (hooks->update) {
             hooks->update(hooks->context);
@@ -87,6 +110,11 @@ MerStatus mer_training_epoch(MerTraining *t, int epoch, const MerTrainingHooks *
     mer_spend(notes, MER_SPENT_EPOCHS, 1);
     mer_spend(notes, MER_SPENT_IMAGES, (double)tally->examples);
     return MER_OK;
+}
+
+bool mer_training_is_cut(const MerTraining *training)
+{
+    return training->is_cut;
 }
 
 MerStatus mer_training_measure(const MerTrainable *model, MerTape *tape, int part,

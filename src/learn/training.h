@@ -3,14 +3,44 @@
 #ifndef MERCATOR_LEARN_TRAINING_H
 #define MERCATOR_LEARN_TRAINING_H
 
+#include "mercator/option.h"
 #include "mercator/trainable.h"
 #include "tensor/tensor.h"
 
-typedef struct MerTrainingRule { /* rates fall by a cosine to 0 over all epochs */
-    int    epochs;
-    double rate, momentum, weight_decay; /* of weights */
-    double scale_rate;                   /* of scales, without momentum and decay */
+#include <stddef.h>
+
+typedef struct MerTrainingRule { /* momentum 0.9 of SGD; scales are without momentum and decay */
+    int      epochs;
+    double   rate, weight_decay; /* of weights, at the start */
+    double   scale_rate;
+    double   gradient_limit; /* of all weights together, longer ones are cut; 0: any */
+    int      updater;        /* of weights: 0 SGD, 1 Adam */
+    int      schedule; /* of both rates: 0 by a cosine to 0, 1 times step_factor after `steps` */
+    MerReals steps;    /* epochs, rising */
+    double   step_factor;
 } MerTrainingRule;
+
+/* All but `epochs`, for the option tables of those who train. */
+/* clang-format off */
+#define MER_TRAINING_OPTIONS(Type, at) \
+    {"rate", MER_OPTION_REAL, offsetof(Type, at rate), "0.02", 0, 100, NULL, \
+     "of weights at the start"}, \
+    {"scale_rate", MER_OPTION_REAL, offsetof(Type, at scale_rate), "1e-5", 0, 100, NULL, \
+     "of clips and scales at the start"}, \
+    {"weight_decay", MER_OPTION_REAL, offsetof(Type, at weight_decay), "1e-4", 0, 1, NULL, \
+     "of weights"}, \
+    {"updater", MER_OPTION_CHOICE, offsetof(Type, at updater), "sgd", 0, 0, "sgd|adam", \
+     "of weights: with momentum 0.9, or Adam with decay beside the gradient"}, \
+    {"schedule", MER_OPTION_CHOICE, offsetof(Type, at schedule), "cosine", 0, 0, "cosine|steps", \
+     "rates fall by a cosine to 0, or are multiplied by step_factor at every epoch of `steps`"}, \
+    {"steps", MER_OPTION_REALS, offsetof(Type, at steps), "[]", 0, 100000, NULL, \
+     "epochs, see schedule; none: rates stay"}, \
+    {"step_factor", MER_OPTION_REAL, offsetof(Type, at step_factor), "0.1", 0, 1, NULL, \
+     "see schedule"}, \
+    {"gradient_limit", MER_OPTION_REAL, offsetof(Type, at gradient_limit), "1", 0, 1e9, NULL, \
+     "longer gradients of the weights are cut to this length: without batch norm a step may " \
+     "otherwise undo the network; 0: any"},
+/* clang-format on */
 
 /* What takes part besides the model. Slots may be NULL. */
 typedef struct MerTrainingHooks {
@@ -29,9 +59,10 @@ typedef struct MerTraining MerTraining;
 MerTraining *mer_training_new(const MerTrainable *model, MerTape *tape,
                               const MerTrainingRule *rule);
 void         mer_training_free(MerTraining *training); /* NULL is fine */
-/* One pass over the training part. A cancelled one ends early, with MER_OK. */
+/* One pass over the training part. A cancelled one ends early, with MER_OK, and is not counted as spent. */
 MerStatus mer_training_epoch(MerTraining *training, int epoch, const MerTrainingHooks *hooks,
                              MerNotes *notes, MerTally *tally, MerError *error);
+bool      mer_training_is_cut(const MerTraining *training); /* whether the last one was cancelled */
 /* The model on a part without learning. */
 MerStatus mer_training_measure(const MerTrainable *model, MerTape *tape, int part,
                                MerTensor *const *(*choose)(void *context, MerTape *tape),

@@ -16,11 +16,12 @@
 #include <string.h>
 
 typedef struct Options {
-    MerReals    lambda;
-    double      target, rate, scale_rate, alpha_rate, weight_decay, t_final;
-    int64_t     search_epochs;
-    int         gate, anneal, ramp, cost_gradient;
-    const char *estimator;
+    MerReals        lambda;
+    double          target, alpha_rate, t_final;
+    int64_t         search_epochs;
+    int             gate, anneal, ramp, cost_gradient;
+    const char     *estimator;
+    MerTrainingRule rule;
 } Options;
 
 #define OPTION(name) offsetof(Options, name)
@@ -31,13 +32,8 @@ static const MerOption options[] = {
      "cost to stay below, as a share of the reference's, instead of a strength; 0: none"},
     {"search_epochs", MER_OPTION_INT, OPTION(search_epochs), "20", 1, 100000, NULL,
      "of one training"},
-    {"rate", MER_OPTION_REAL, OPTION(rate), "0.02", 0, 100, NULL,
-     "of the model's weights at the start; falls by a cosine"},
-    {"scale_rate", MER_OPTION_REAL, OPTION(scale_rate), "1e-5", 0, 100, NULL,
-     "of the model's scales, the same way"},
     {"alpha_rate", MER_OPTION_REAL, OPTION(alpha_rate), "0.01", 0, 100, NULL,
      "of the logits of the choices (Adam)"},
-    {"weight_decay", MER_OPTION_REAL, OPTION(weight_decay), "1e-4", 0, 1, NULL, "of weights"},
     {"gate", MER_OPTION_CHOICE, OPTION(gate), "softmax", 0, 0, "softmax|gumbel|sigmoid|thermometer",
      "how logits become shares; knobs that count are always thermometers"},
     {"estimator", MER_OPTION_TEXT, OPTION(estimator), "expectation", 0, 0, NULL,
@@ -51,7 +47,7 @@ static const MerOption options[] = {
     {"t_final", MER_OPTION_REAL, OPTION(t_final), "0.05", 1e-6, 1, NULL, "see anneal"},
     {"ramp", MER_OPTION_CHOICE, OPTION(ramp), "constant", 0, 0, "constant|linear",
      "the strength over the epochs: as it is, or rising from a hundredth over the first half"},
-    {0}};
+    MER_TRAINING_OPTIONS(Options, rule.){0}};
 
 static const MerPreset presets[] = {
     {"quick", "lambda=[0.01,0.1,1],search_epochs=6,alpha_rate=0.05"}, {0}};
@@ -95,6 +91,12 @@ static MerStatus parse_estimator(State *s, MerError *error)
     return MER_OK;
 }
 
+static int64_t points(const void *given)
+{
+    const Options *o = given;
+    return o->target > 0 ? 1 : o->lambda.count;
+}
+
 static MerStatus open_odimo(void *state, const MerSearch *search, const void *given,
                             MerError *error)
 {
@@ -107,7 +109,7 @@ static MerStatus open_odimo(void *state, const MerSearch *search, const void *gi
             "gradient: expected problem split with a dataset");
     }
     MER_TRY(parse_estimator(s, error));
-    s->run_count = s->options.target > 0 ? 1 : s->options.lambda.count;
+    s->run_count = (int)points(given);
     s->point = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
     s->best.point = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
     int ops = search->graph ? search->graph->op_count : 0;
@@ -127,13 +129,15 @@ static void end_run(State *s)
     s->tape = NULL;
 }
 
-static MerStatus begin_run(State *s, MerError *error)
+/* `notes`: of what start does the first time. */
+static MerStatus begin_run(State *s, MerNotes *notes, MerError *error)
 {
     const Options      *o = &s->options;
     const MerTrainable *model = s->search->trainable;
-    MER_TRY(model->start(model->state, s->search->pool, s->search->notes, error));
-    MerTrainingRule rule = {(int)o->search_epochs, o->rate, 0.9, o->weight_decay, o->scale_rate};
-    MerRule         adam = mer_rule_adam(1e-8);
+    MER_TRY(model->start(model->state, s->search->pool, notes, error));
+    MerTrainingRule rule = o->rule;
+    rule.epochs = (int)o->search_epochs;
+    MerRule adam = mer_rule_adam(1e-8);
     s->tape = mer_tape_new(&mer_backend_dnnl, s->search->pool);
     s->training = mer_training_new(model, s->tape, &rule);
     s->updater = mer_updater_new(s->tape, s->gates.alphas, &adam);
@@ -219,6 +223,7 @@ static void update(void *context)
 {
     State *s = context;
     mer_updater_step(s->updater, s->options.alpha_rate);
+    mer_gates_limit(&s->gates);
     mer_parameters_clear(s->gates.alphas);
 }
 
@@ -344,7 +349,7 @@ static MerStatus run_epoch(State *s, Verdict *v, MerError *error)
     s->strength = s->full_strength >= 0 ? ramped(s, s->full_strength) : 0;
     anneal(s);
     MER_TRY(mer_training_epoch(s->training, s->epoch, &hooks, s->search->notes, &v->train, error));
-    if (mer_is_cancelled(s->search->notes)) {
+    if (mer_training_is_cut(s->training)) {
         return MER_OK;
     }
     MER_TRY(judge(s, v, error));
@@ -363,7 +368,7 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     if (s->run >= s->run_count) {
         return 0;
     }
-    MerStatus status = s->training ? MER_OK : begin_run(s, &error);
+    MerStatus status = s->training ? MER_OK : begin_run(s, s->search->notes, &error);
     while (status == MER_OK && s->epoch < s->options.search_epochs &&
            !mer_is_cancelled(s->search->notes)) {
         status = run_epoch(s, &v, &error);
@@ -410,9 +415,16 @@ static void keep_numbers(State *s, MerStream *stream)
 
 static MerStatus keep(State *s, MerStream *stream, MerError *error)
 {
+    bool is_begun = mer_stream_int(stream, s->training != NULL || s->run > 0, 0, 1) == 1;
     bool is_running = mer_stream_int(stream, s->training != NULL, 0, 1) == 1;
-    if (!stream->is_saving && is_running && !s->training) {
-        MER_TRY(begin_run(s, error));
+    if (!stream->is_saving && is_begun && !s->training) { /* the log has been told already */
+        const MerNotes *notes = s->search->notes;
+        MerNotes        quiet = {.state = notes ? notes->state : NULL,
+                                 .is_cancelled = notes ? notes->is_cancelled : NULL};
+        MER_TRY(begin_run(s, &quiet, error));
+        if (!is_running) {
+            end_run(s);
+        }
     }
     keep_numbers(s, stream);
     MER_TRY(mer_stream_status(stream, "odimo: the file", error));
@@ -461,6 +473,7 @@ const MerOptimizerClass mer_optimizer_odimo = {
     .state_size = sizeof(State),
     .needs_model = true,
     .makes_own_plan = true,
+    .points = points,
     .open = open_odimo,
     .ask = ask,
     .tell = tell,

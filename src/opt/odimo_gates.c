@@ -9,6 +9,8 @@
 #include <string.h>
 
 static const float START = 0.01f; /* of logits: no choice is preferred */
+static const float LEAST =
+    1e-6f; /* of a thermometer's logits: 0 has no slope and could never grow */
 
 static MerStatus check_gate(const MerGates *gates, const MerGate *gate, MerError *error)
 {
@@ -76,15 +78,35 @@ void mer_gates_close(MerGates *gates)
     gates->alphas = NULL;
 }
 
+/* What a logit of a thermometer counts for in the sums. A step of all logits moves the sum of n of them by n steps: with equal
+ * parts the first of 256 columns would cross the threshold many times in one step of 0.01, and no layer would settle. So all but the
+ * last share one part. The last has a whole one, since the last column depends on it alone: in steps, none is then far from all. */
+static float part_of(const MerGate *gate, int column)
+{
+    return column + 1 < gate->columns ? 1 / (float)gate->columns : 1;
+}
+
 void mer_gates_reset(MerGates *gates)
 {
     gates->temperature = 1;
     for (int g = 0; g < gates->count; g++) {
         MerGate *gate = &gates->gates[g];
-        mer_tensor_fill(gate->alpha, START);
+        bool     is_thermometer = gate->kind == MER_GATE_THERMOMETER;
+        mer_tensor_fill(gate->alpha, is_thermometer ? 1 : START);
+        if (is_thermometer) { /* sums fall evenly from 1 to 0: the first half is on */
+            gate->alpha->data[gate->columns - 1] = 0.25f / (float)gate->columns;
+        }
+    }
+}
+
+/* Only absolute values count. A logit that steps over 0 would come back, and so on: with the momentum of Adam by several steps each
+ * time, and the sum of all would never come to rest below the threshold. */
+void mer_gates_limit(MerGates *gates)
+{
+    for (int g = 0; g < gates->count; g++) {
+        MerGate *gate = &gates->gates[g];
         for (int c = 0; gate->kind == MER_GATE_THERMOMETER && c < gate->columns; c++) {
-            /* the first half; a logit of 0 has no slope and could never grow */
-            gate->alpha->data[c] = c < gate->columns / 2 ? 1 : 1e-3f;
+            gate->alpha->data[c] = fmaxf(gate->alpha->data[c], LEAST);
         }
     }
 }
@@ -98,14 +120,23 @@ static MerTensor *noise(MerTape *tape, const MerGate *gate, MerRng *rng)
     return g;
 }
 
+static MerTensor *thermometer(const MerGate *gate, MerTape *tape)
+{
+    MerTensor *parts = mer_tape_tensor(tape, 2, gate->alpha->shape);
+    for (int c = 0; c < gate->columns; c++) {
+        parts->data[c] = part_of(gate, c);
+    }
+    MerTensor *first = mer_tensor_thermometer(tape, mer_tensor_mul(tape, gate->alpha, parts));
+    MerTensor *rest = mer_tensor_affine(tape, first, -1, 1);
+    return mer_tensor_concat(tape, 2, (MerTensor *[]){first, rest}, 0);
+}
+
 static MerTensor *shares_of(const MerGates *gates, const MerGate *gate, MerTape *tape, MerRng *rng)
 {
     MerTensor *x = gate->alpha;
     float      sharp = (float)(1 / gates->temperature);
     if (gate->kind == MER_GATE_THERMOMETER) {
-        MerTensor *first = mer_tensor_thermometer(tape, x);
-        MerTensor *rest = mer_tensor_affine(tape, first, -1, 1);
-        return mer_tensor_concat(tape, 2, (MerTensor *[]){first, rest}, 0);
+        return thermometer(gate, tape);
     }
     if (gate->kind == MER_GATE_GUMBEL && rng != NULL) {
         x = mer_tensor_add(tape, x, noise(tape, gate, rng));
@@ -198,7 +229,7 @@ static int filled(const MerGate *gate)
 {
     float sum = 0;
     for (int c = gate->columns - 1; c >= 0; c--) {
-        sum += fabsf(gate->alpha->data[c]);
+        sum += fabsf(gate->alpha->data[c] * part_of(gate, c));
         if (sum > 0.5f) {
             return c + 1;
         }

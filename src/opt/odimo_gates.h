@@ -34,6 +34,7 @@ MerStatus mer_gates_open(MerGates *gates, const MerSpace *space, MerGateKind kin
                          MerArena *arena, MerError *error);
 void      mer_gates_close(MerGates *gates);
 void      mer_gates_reset(MerGates *gates); /* logits to start with, temperature 1 */
+void mer_gates_limit(MerGates *gates); /* after a step: logits that count by size stay positive */
 /* Shares (choices, columns) of each operator on the tape, by MerKnob.op; `rng` is for noise. */
 MerTensor **mer_gates_shares(const MerGates *gates, MerTape *tape, MerRng *rng);
 /* Every share 0 or 1, drawn by the shares; with `is_through` gradients go on to them. */

@@ -36,10 +36,13 @@ typedef struct MerRunState {
     MerNameTable      known_files; /* of the folder: written by a run before */
     MerError         *error;
     /* while all tasks are opened before the first search; NULL later */
-    MerNotes            *opening;
-    MerStatus            note_status; /* first failure of a line that a plug-in wrote */
-    int64_t              trials;      /* of the whole run */
-    double               started, task_started, deadline, last_tick, last_checkpoint;
+    MerNotes *opening;
+    MerStatus note_status; /* first failure of a line that a plug-in wrote */
+    int64_t   trials;      /* of the whole run */
+    double    started, task_started, deadline, last_tick, last_checkpoint;
+    /* of --total-time: when it is over (INFINITY: not begun), what earlier sittings used of it, and how long this one
+     * opened inputs and followed the log */
+    double               total_end, used_before_s, prepared_s;
     bool                 is_interrupted, has_warned_of_damage; /* damage: of the log of --warm */
     bool                 has_warned_of_waste;                  /* that plans do not matter */
     struct MerWarmChain *chain;    /* what the tasks so far left for `warm` chain (warm.c) */
@@ -52,6 +55,9 @@ typedef struct MerRunState {
     void     *optimizer;
     MerArena *optimizer_arena;
 } MerRunState;
+
+/* Seconds that the sittings of a run have searched by its clock.jsonl (deadline.c). */
+double mer_deadline_used(const char *clock_path);
 
 /* The number of a search: of a task, in this round. */
 int mer_run_search_number(const MerRunState *run, const MerRunTask *task);
@@ -79,8 +85,10 @@ void      mer_run_round_budget(const MerRunState *run, MerRunTask *task);
 MerStatus mer_run_begin_task(MerRunState *run, MerRunTask *task, MerError *error);
 /* All tasks one after the other, until the user interrupts. */
 MerStatus mer_run_search_tasks(MerRunState *run, MerError *error); /* run.c */
-MerStatus mer_run_first_round(MerRunState *run, MerError *error);  /* rounds.c */
-MerStatus mer_run_rounds(MerRunState *run, MerError *error);       /* those after the first */
+/* How many may follow the first. A solver knows the whole at once. */
+int       mer_run_most_rounds(const MerRunSpec *spec);
+MerStatus mer_run_first_round(MerRunState *run, MerError *error); /* rounds.c */
+MerStatus mer_run_rounds(MerRunState *run, MerError *error);      /* those after the first */
 void      mer_run_close_tasks(MerRunState *run);
 /* Opens the task again if it depends on when those before it have ended, which is known now. */
 MerStatus mer_run_start_task(MerRunState *run, MerRunTask *task, MerError *error);
@@ -98,7 +106,7 @@ MerStatus mer_run_write_plans(MerRunState *run, MerError *error);       /* plan_
 void      mer_run_explain(MerRunState *run, MerRunTask *task); /* explain.c */
 MerStatus mer_run_export(MerRunState *run, MerError *error);   /* export.c */
 /* The evaluator's notes on the best plan as one JSON object; NULL if it has none. */
-const char *mer_run_detail(MerRunState *run, const MerRunTask *task);
+const char *mer_run_detail(const MerRunTask *task, MerArena *arena);
 /* The evaluator's name with the options that differ from their defaults. */
 const char *mer_run_evaluator_text(const MerRunSpec *spec, MerArena *arena);
 /* The optimizer's options, its defaults if the spec has none. */

@@ -1,8 +1,11 @@
 /* One run from a spec to a result. */
 #include "run/search/task_search.h"
 
+#include "base/descriptor.h"
 #include "base/log.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -50,9 +53,15 @@ static MerStatus choose_objective(MerRunState *run, MerError *error)
     return MER_OK;
 }
 
+double mer_run_time(const MerRunSpec *spec)
+{
+    return spec->time_s > 0 ? spec->time_s : spec->total_time_s;
+}
+
 MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
 {
-    if (spec->budget <= 0 && spec->total_budget <= 0 && !(spec->time_s > 0)) {
+    if (spec->budget <= 0 && spec->total_budget <= 0 && !(spec->time_s > 0) &&
+        !(spec->total_time_s > 0)) {
         return mer_error_set(error, MER_INVALID, "a run needs a budget or a time");
     }
     if (spec->warm && mer_warm_is_chain(spec->warm) && !spec->problem->carry) {
@@ -77,7 +86,7 @@ MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
 }
 
 /* Who ran what, where and when: nothing that a result depends on, so it is not in the log. */
-static void open_clock_file(MerRunState *run)
+static MerStatus open_clock_file(MerRunState *run, MerError *error)
 {
     const MerRunSpec *spec = run->spec;
     MerJson           json = {0};
@@ -92,13 +101,19 @@ static void open_clock_file(MerRunState *run)
     }
     mer_json_int(&json, "started", (int64_t)time(NULL));
     mer_json_end_object(&json);
-    run->clock_file = fopen(mer_arena_format(run->arena, "%s/clock.jsonl", spec->directory),
-                            spec->resume ? "a" : "w");
+    const char *path = mer_arena_format(run->arena, "%s/clock.jsonl", spec->directory);
+    run->used_before_s = spec->resume ? mer_deadline_used(path) : 0;
+    int descriptor =
+        mer_descriptor_open(path, O_WRONLY | O_CREAT | (spec->resume ? O_APPEND : O_TRUNC));
+    run->clock_file = descriptor >= 0 ? fdopen(descriptor, spec->resume ? "a" : "w") : NULL;
     if (run->clock_file) {
         fprintf(run->clock_file, "%s\n", json.text);
         fflush(run->clock_file);
     }
     mer_json_free(&json);
+    return run->clock_file
+               ? MER_OK
+               : mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
 }
 
 static MerStatus open_files(MerRunState *run, MerError *error)
@@ -116,7 +131,7 @@ static MerStatus open_files(MerRunState *run, MerError *error)
         run->ends = mer_log_ends_read(path, run->arena);
     }
     MER_TRY(mer_runlog_open(&run->log, path, spec->resume, error));
-    open_clock_file(run);
+    MER_TRY(open_clock_file(run, error));
     mer_run_add_file(run, "run.jsonl");
     mer_run_add_file(run, "clock.jsonl");
     mer_run_add_file(run, "summary.json");
@@ -174,8 +189,12 @@ static MerStatus open_run(MerRunState *run, int most_tasks, MerError *error)
 MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error)
 {
     MerRunResult result = {0};
-    MerRunState  run = {
-         .spec = spec, .arena = arena, .result = &result, .error = error, .deadline = INFINITY};
+    MerRunState  run = {.spec = spec,
+                        .arena = arena,
+                        .result = &result,
+                        .error = error,
+                        .deadline = INFINITY,
+                        .total_end = INFINITY};
     run.optimizer_arena = mer_arena_new();
     MerStatus status = open_run(&run, 1, error);
     if (status == MER_OK) {
@@ -216,6 +235,7 @@ MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *ar
     if (hooks) {
         run.hooks = *hooks;
     }
+    run.total_end = INFINITY;
     run.last_checkpoint = run.last_tick = run.started;
     run.optimizer_arena = mer_arena_new();
     run.pool = mer_pool_new(spec->threads > 0 ? spec->threads : mer_cpu_count());

@@ -31,7 +31,7 @@ static const MerOption options[] = {
     {"cache", MER_OPTION_TEXT, offsetof(Options, cache), "auto", 0, 0, NULL,
      "folder that keeps the prices of layers between runs; auto: the user's cache folder; off"},
     {"select", MER_OPTION_TEXT, offsetof(Options, select), "", 0, 0, NULL,
-     "groups to schedule: mix:0, mix:0-9, a scenario, or numbers from 0"},
+     "groups to schedule: mix:0, mix:0-9, a scenario, or numbers from 1"},
     {"group_size", MER_OPTION_INT, offsetof(Options, group_size), "0", 0, 1000000, NULL,
      "jobs of a group without dependencies inside, cut by the host's rule; 0: as the file says"},
     {"batch_size", MER_OPTION_INT, offsetof(Options, batch_size), "1", 1, 65536, NULL,
@@ -403,8 +403,8 @@ static void take_seed(void *options, uint64_t seed)
 }
 
 /* Three groups each of the four tasks that come with the program. */
-static const char *const samples[] = {"vision:select=0-2", "language:select=0-2",
-                                      "recommendation:select=0-2", "mix:select=0-2", NULL};
+static const char *const samples[] = {"vision:select=1-3", "language:select=1-3",
+                                      "recommendation:select=1-3", "mix:select=1-3", NULL};
 
 static const MerPlanKind *const plan_kinds[] = {&mer_plan_jobs, NULL};
 
@@ -445,7 +445,7 @@ const MerProblemClass mer_problem_schedule = {
     .advise = mer_schedule_advise,
     .claims = mer_schedule_claims,
     .samples = samples,
-    .demo = "mix --platform s2 --select 0",
+    .demo = "mix --platform s2 --select 1",
     .demo_summary = "A hundred jobs of six networks on four unequal cores that share 16 bytes per "
                     "cycle.",
 };

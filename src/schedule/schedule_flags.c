@@ -13,7 +13,8 @@ const MerFlag mer_schedule_flags[] = {
      "with --group N: group N of a task of the file, as --select NAME:N; without a "
      "file of the built-in task",
      false},
-    {"group", "N", "group N of the file, or of --task", false},
+    {"group", "N",
+     "group N of the file, counted from 1, or the one that --task has under this number", false},
     {"groups", "FIRST..LAST",
      "these groups (of --task) one after the other, each with --warm chain", false},
     {"scenario", "NAME", "of an XRBench file, as --select NAME", false},
@@ -151,7 +152,7 @@ static MerStatus refuse_task(const Flags *flags, MerArena *arena, MerError *erro
 {
     const char **names;
     const char  *listed = "";
-    int          count = mer_data_list("models", ".yaml", arena, &names);
+    int          count = mer_data_list("models", ".yaml", arena, &names, NULL);
     for (int i = 0; i < count; i++) {
         listed = mer_arena_format(arena, "%s%s%s", listed, i ? ", " : "", names[i]);
     }

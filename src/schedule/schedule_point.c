@@ -29,7 +29,7 @@ static bool is_slower(const void *context, int a, int b)
 }
 
 /* The order in which the search sees the jobs, which gives one-point crossovers their meaning: by latency on
- * the last core, then the one before, down to core `last_key`; ties keep the input order (section 6). */
+ * the last core, then the one before, down to core `last_key`; ties keep the input order. */
 const int *mer_schedule_sort(const MerSchedule *schedule, MerJobOrder order, MerArena *arena)
 {
     LatencyOrder by_latency = {schedule, order == MER_ORDER_M3E ? 2 : 0};

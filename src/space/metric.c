@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const MerMetricInfo metrics[MER_METRIC_COUNT] = {
 #define X(id, name, unit, direction, total, help) {name, unit, direction, MER_TOTAL_##total, help},
@@ -24,6 +25,11 @@ MerMetric mer_metric_find(const char *name)
 {
     for (int i = 0; i < MER_METRIC_COUNT; i++) {
         if (mer_name_equal(name, metrics[i].name)) {
+            return (MerMetric)i;
+        }
+    }
+    for (int i = 0; i < MER_METRIC_COUNT; i++) { /* EDP */
+        if (strcasecmp(name, metrics[i].name) == 0) {
             return (MerMetric)i;
         }
     }

@@ -29,6 +29,8 @@ static const MerOption options[] = {
      "network takes their size"},
     {"quick", MER_OPTION_BOOL, OPTION(quick), "false", 0, 0, NULL,
      "with a dataset: few epochs and three strengths, for a first look"},
+    {"missing", MER_OPTION_CHOICE, OPTION(missing), "refuse", 0, 0, "refuse|price",
+     "a dataset that is not there is an error, or splits are priced without training"},
     {"data", MER_OPTION_TEXT, OPTION(train.data), "", 0, 0, NULL, "folder with folders of images"},
     {"samples", MER_OPTION_INT, OPTION(train.samples), "0", 0, 1e9, NULL,
      "images that are trained on; 0: all but those for validation"},
@@ -39,6 +41,8 @@ static const MerOption options[] = {
      "of the float network that every mapping starts from"},
     {"warmup_rate", MER_OPTION_REAL, OPTION(train.warmup_rate), "0.1", 0, 100, NULL,
      "of its weights at the start; falls by a cosine"},
+    {"warmup_updater", MER_OPTION_CHOICE, OPTION(train.warmup_updater), "sgd", 0, 0, "sgd|adam",
+     "of its weights: with momentum 0.9, or Adam with decay beside the gradient"},
     {"weight_decay", MER_OPTION_REAL, OPTION(train.weight_decay), "5e-4", 0, 1, NULL,
      "of the float network"},
     {"flip", MER_OPTION_BOOL, OPTION(train.flip), "false", 0, 0, NULL,
@@ -47,6 +51,15 @@ static const MerOption options[] = {
      "move images by up to so many pixels (a crop of the padded image)"},
     {"roll", MER_OPTION_INT, OPTION(train.roll), "0", 0, 1000, NULL,
      "roll images by up to so many rows"},
+    {"noise", MER_OPTION_REAL, OPTION(train.noise), "0", 0, 100, NULL,
+     "deviation of noise on all images, the same in every epoch, as a share of their range"},
+    {"test_noise", MER_OPTION_REAL, OPTION(train.test_noise), "0", 0, 100, NULL,
+     "above 0: networks are also tried on test images with so much noise more"},
+    {"test_shift", MER_OPTION_INT, OPTION(train.test_shift), "0", 0, 1000, NULL,
+     "above 0: and on test images moved by up to so many pixels"},
+    {"warmup_cache", MER_OPTION_TEXT, OPTION(train.warmup_cache), "", 0, 0, NULL,
+     "folder that keeps float networks, so that runs with the same network, images and seed train "
+     "it once; results do not change"},
     {"normalise", MER_OPTION_BOOL, OPTION(train.normalise), "false", 0, 0, NULL,
      "mean 0 and deviation 1 in every channel of the images"},
     {"signed_add", MER_OPTION_BOOL, OPTION(train.form.signed_add), "false", 0, 0, NULL,
@@ -58,6 +71,9 @@ static const MerOption options[] = {
      "of weights, order and images; 0: that of the run"},
     {"train_scales", MER_OPTION_BOOL, OPTION(train.form.train_scales), "false", 0, 0, NULL,
      "scales of weights learn too"},
+    {"golden_inputs", MER_OPTION_INT, OPTION(golden_inputs), "1000", 1, 1e6, NULL,
+     "inputs that are exported beside a network, with its results: test images first, then random "
+     "bytes"},
     {0}};
 
 extern const MerProblemClass mer_problem_split;
@@ -76,6 +92,14 @@ const MerSplit *mer_split_of(const MerProblem *problem)
     return problem->type == &mer_problem_split ? &((const State *)problem->state)->split : NULL;
 }
 
+/* Whether there is anything to train with. */
+static bool has_images(const MerSplitOptions *given)
+{
+    const MerTrainOptions *train = &given->train;
+    return train->dataset != NULL &&
+           (given->missing == 0 || mer_dataset_is_there(train->dataset, train->data));
+}
+
 /* A built-in network named without a size takes that of the images. */
 static MerStatus fit_to_images(MerProblem *problem, MerArena *arena, MerError *error)
 {
@@ -83,7 +107,7 @@ static MerStatus fit_to_images(MerProblem *problem, MerArena *arena, MerError *e
     const char            *name = problem->graph->path;
     MerDatasetPair         data;
     MerGraph              *graph;
-    if (!given->train.dataset || !name || strpbrk(name, "@/.") ||
+    if (!has_images(given) || !name || strpbrk(name, "@/.") ||
         strcmp(problem->graph->format, "network") != 0) {
         return MER_OK;
     }
@@ -110,6 +134,12 @@ static MerStatus open_split(MerProblem *problem, MerArena *arena, MerError *erro
     problem->space = mer_split_space(&state->split, arena);
     if (given->quick && train.warmup_epochs > QUICK_EPOCHS) {
         train.warmup_epochs = QUICK_EPOCHS;
+    }
+    train.is_priced = train.dataset && !has_images(given);
+    if (train.is_priced) {
+        mer_split_remark(&state->remarks,
+                         "dataset %s is not there: splits are priced, nothing is trained",
+                         train.dataset);
     }
     train.dataset = train.dataset ? train.dataset : "digits8x8";
     state->train = mer_train_new(problem->graph, &state->split, &train, arena);
@@ -139,8 +169,12 @@ static MerStatus trainable(const MerProblem *problem, MerTrainable *model, MerEr
 {
     const MerSplitOptions *given = problem->options;
     MerTrain              *train = mer_split_training(problem);
-    *model = given->train.dataset ? mer_train_model(train) : (MerTrainable){0};
-    return given->train.dataset ? mer_train_open(train, error) : MER_OK;
+    *model = (MerTrainable){0};
+    if (has_images(given)) {
+        MER_TRY(mer_train_open(train, error));
+        *model = mer_train_knob_model(train);
+    }
+    return MER_OK;
 }
 
 static void decode(const MerProblem *problem, const MerIndex *point, MerPlan *plan, MerArena *arena)
@@ -162,7 +196,7 @@ static void bound(const MerProblem *problem, const void *rules, MerMetric metric
 static const char *choose_default(MerDefault what, const MerInputs *inputs)
 {
     const MerSplitOptions *given = inputs->options;
-    if (given && given->train.dataset) {
+    if (given && has_images(given)) {
         const char *const full[] = {"split_train", "odimo", NULL};
         const char *const quick[] = {"split_train:finetune_epochs=8", "odimo:preset=quick", NULL};
         return given->quick ? quick[what] : full[what];

@@ -22,6 +22,8 @@ typedef struct MerSplitOptions {
     MerTexts        pin;
     bool            reduced;
     bool            quick;
+    int64_t         golden_inputs;
+    int             missing; /* images that are not there: 0 an error, 1 splits are priced */
     MerTrainOptions train;
 } MerSplitOptions;
 

@@ -16,6 +16,8 @@
 #include "tensor/tensor.h"
 #include "tensor/updater.h"
 
+#include <math.h>
+
 enum { MER_MOST_LANES = 32 };
 
 struct MerLayout {
@@ -196,6 +198,14 @@ enum { MER_MOST_FORMATS = 8 }; /* that one tensor may mix */
 typedef struct MerFormat {
     float unit, low, high;
 } MerFormat;
+
+/* The k of a number: here once, so that what is deployed is what was trained. */
+static inline __attribute__((always_inline)) float mer_format_level(MerFormat f, float e, float x)
+{
+    float k = rintf(f.unit * (x / e));
+    k = k < f.low ? f.low : k;
+    return k > f.high ? f.high : k;
+}
 
 /* y[r] = sum over formats o of share[o][r] Q_o(x)[r] for rows r: the weights of an output channel.
  * Back: rounding and clamping count as the identity for x; `de` is the gradient of e with rounding as

@@ -51,6 +51,9 @@ typedef struct MerDatasetPair {
 MerStatus mer_dataset_open(const char *name, const char *root, MerArena *arena,
                            MerDatasetPair *pair, MerError *error);
 
+/* Whether mer_dataset_open would find a folder, or has the images built in. */
+bool mer_dataset_is_there(const char *name, const char *root);
+
 /* Records of CIFAR: `labels` label bytes, of which the last counts, then 3 planes of 32 x 32. Gives their
  * number, or -1 with an error. */
 int64_t mer_cifar_count(const char *path, size_t size, int labels, MerError *error);
@@ -61,9 +64,11 @@ MerStatus mer_cifar_parse(const char *path, const unsigned char *bytes, size_t s
 
 /* How images of a batch differ from those of the set, each by its own random stream. */
 typedef struct MerAugment {
-    bool flip; /* left and right, every second */
-    int  shift; /* up to so many pixels in both directions, 0 filling up; a crop of the padded image is the same */
-    int  roll; /* up to so many rows down or up, around the end */
+    bool   flip; /* left and right, every second */
+    int    shift; /* up to so many pixels in both directions, 0 filling up; a crop of the padded image is the same */
+    int    roll;      /* up to so many rows down or up, around the end */
+    double noise;     /* deviation of what is added to every pixel; 0: none */
+    double low, high; /* noisy pixels stay within */
 } MerAugment;
 
 /* Copies the images with the given numbers into a batch. What is random follows from (seed, epoch, number of the
@@ -71,6 +76,9 @@ typedef struct MerAugment {
 void mer_dataset_batch(const MerDataset *dataset, int count, const int *order,
                        const MerAugment *augment, uint64_t seed, int epoch, float *images,
                        int *labels);
+/* All images, changed once and for all. */
+MerDataset mer_dataset_changed(const MerDataset *dataset, const MerAugment *augment, uint64_t seed,
+                               MerArena *arena);
 /* Mean 0 and deviation 1 in every channel of the training part, the test part moved alike. */
 void mer_dataset_normalise(MerDatasetPair *pair, MerArena *arena);
 

@@ -15,15 +15,22 @@ static int within(MerRng *rng, int most)
     return most > 0 ? mer_rng_below(rng, 2 * most + 1) - most : 0;
 }
 
-static Move draw(const MerAugment *augment, uint64_t seed, int epoch, int index)
+static Move draw(const MerAugment *augment, MerRng *rng)
 {
-    MerRng rng = mer_rng_make(seed, (uint64_t)(unsigned)epoch << 32 | (unsigned)index);
-    Move   move;
-    move.is_flipped = augment->flip && mer_rng_below(&rng, 2) == 1;
-    move.down = within(&rng, augment->shift);
-    move.right = within(&rng, augment->shift);
-    move.roll = within(&rng, augment->roll);
+    Move move;
+    move.is_flipped = augment->flip && mer_rng_below(rng, 2) == 1;
+    move.down = within(rng, augment->shift);
+    move.right = within(rng, augment->shift);
+    move.roll = within(rng, augment->roll);
     return move;
+}
+
+static void add_noise(const MerAugment *augment, MerRng *rng, int64_t size, float *image)
+{
+    for (int64_t i = 0; i < size; i++) {
+        double noisy = image[i] + augment->noise * mer_rng_normal(rng);
+        image[i] = (float)fmin(fmax(noisy, augment->low), augment->high);
+    }
 }
 
 static void copy_moved(const MerDataset *d, const float *from, Move move, float *to)
@@ -49,13 +56,31 @@ void mer_dataset_batch(const MerDataset *dataset, int count, const int *order,
     int64_t size = (int64_t)dataset->channels * dataset->height * dataset->width;
     for (int i = 0; i < count; i++) {
         const float *from = dataset->images + order[i] * size;
+        labels[i] = dataset->labels[order[i]];
         if (augment == NULL) {
             memcpy(images + i * size, from, (size_t)size * sizeof *images);
-        } else {
-            copy_moved(dataset, from, draw(augment, seed, epoch, order[i]), images + i * size);
+            continue;
         }
-        labels[i] = dataset->labels[order[i]];
+        MerRng rng = mer_rng_make(seed, (uint64_t)(unsigned)epoch << 32 | (unsigned)order[i]);
+        copy_moved(dataset, from, draw(augment, &rng), images + i * size);
+        if (augment->noise > 0) {
+            add_noise(augment, &rng, size, images + i * size);
+        }
     }
+}
+
+MerDataset mer_dataset_changed(const MerDataset *dataset, const MerAugment *augment, uint64_t seed,
+                               MerArena *arena)
+{
+    MerDataset changed = *dataset;
+    int64_t    size = (int64_t)dataset->channels * dataset->height * dataset->width;
+    float     *images = MER_ARRAY(arena, float, size * dataset->count + 1);
+    for (int i = 0; i < dataset->count; i++) {
+        int label;
+        mer_dataset_batch(dataset, 1, &i, augment, seed, 0, images + i * size, &label);
+    }
+    changed.images = images;
+    return changed;
 }
 
 static void channel_sums(const MerDataset *d, int channel, double *mean, double *deviation)

@@ -1,6 +1,7 @@
 /* Image sets by name: the digits that are built in, and folders of IDX or CIFAR files. */
 #include "tensor/dataset_inside.h"
 
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "mercator/text.h"
 
@@ -103,7 +104,7 @@ static bool begins(const char *text, const char *start)
  * first by name, so that the order of the folder does not matter. */
 static const char *find(const char *folder, const char *part, bool is_labels, MerArena *arena)
 {
-    DIR        *directory = opendir(folder);
+    DIR        *directory = mer_folder_open(folder);
     const char *found = NULL;
     if (directory == NULL) {
         return NULL;
@@ -232,6 +233,15 @@ static MerStatus open_folder(const char *folder, MerArena *arena, MerDatasetPair
         "%s: no image set, expected train-*-idx*, train-labels-idx1-ubyte and the same of test- "
         "or t10k-, or the binary files of CIFAR-10 or CIFAR-100",
         folder);
+}
+
+bool mer_dataset_is_there(const char *name, const char *root)
+{
+    MerArena   *arena = mer_arena_new();
+    const char *inside = root != NULL ? mer_arena_format(arena, "%s/%s", root, name) : name;
+    bool        is_there = strcmp(name, "digits8x8") == 0 || is_folder(inside) || is_folder(name);
+    mer_arena_free(arena);
+    return is_there;
 }
 
 MerStatus mer_dataset_open(const char *name, const char *root, MerArena *arena,

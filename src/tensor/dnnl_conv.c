@@ -95,16 +95,18 @@ static MerDnnlKey conv_key(MerDnnlKind kind, const MerConvolution *conv, const M
     return key;
 }
 
-static int chunks_of(const MerTensor *weight, const MerTensor *y)
+/* Layers with a filter per channel have few products and take as long as if they had many: their kernels wait for memory. */
+static int chunks_of(const MerConvolution *conv, const MerTensor *weight, const MerTensor *y)
 {
+    enum { LIKE_PRODUCTS = 16 };
     double products = (double)y->size * (double)weight->size / weight->shape[0];
-    return mer_dnnl_chunks(y->shape[0], products);
+    return mer_dnnl_chunks(y->shape[0], conv->groups > 1 ? LIKE_PRODUCTS * products : products);
 }
 
 void mer_dnnl_conv(MerTape *tape, const MerConvolution *conv, MerTensor *x, MerTensor *weight,
                    MerTensor *bias, MerTensor *y)
 {
-    int            chunks = chunks_of(weight, y);
+    int            chunks = chunks_of(conv, weight, y);
     MerDnnlKey     key = conv_key(MER_DNNL_CONV, conv, x, weight, bias, y, chunks);
     MerDnnlKernel *kernel = mer_dnnl_kernel(tape, &key, make_conv);
     if (kernel == NULL) {
@@ -135,11 +137,11 @@ static float *sum_of(MerTape *tape, float *parts, int chunks, int64_t count)
 static void weights_backward(MerTape *tape, const MerConvolution *conv, MerTensor *x,
                              MerTensor *weight, MerTensor *bias, MerTensor *y)
 {
-    enum { FEWEST_PIXELS = 256 }; /* of a chunk: below, adding up would cost as much */
+    enum { FEWEST_PIXELS = 64 }; /* of a chunk: below, adding up would cost as much */
     double pixels = (double)y->shape[0] * y->shape[2] * y->shape[3];
     double work = pixels / FEWEST_PIXELS * (1 << 20);
-    int    chunks = chunks_of(weight, y), few = mer_dnnl_chunks(y->shape[0], work);
-    chunks = few < chunks ? few : chunks;
+    int    chunks = chunks_of(conv, weight, y), few = mer_dnnl_chunks(y->shape[0], work);
+    chunks = few < chunks && conv->groups == 1 ? few : chunks;
     MerDnnlKey     key = conv_key(MER_DNNL_CONV_WEIGHTS, conv, x, weight, bias, y, chunks);
     MerDnnlKernel *kernel = mer_dnnl_kernel(tape, &key, make_conv);
     if (kernel == NULL) {
@@ -172,7 +174,7 @@ void mer_dnnl_conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor
         weights_backward(tape, conv, x, weight, bias, y);
     }
     if (x->needs_grad) {
-        int            chunks = chunks_of(weight, y);
+        int            chunks = chunks_of(conv, weight, y);
         MerDnnlKey     key = conv_key(MER_DNNL_CONV_DATA, conv, x, weight, NULL, y, chunks);
         MerDnnlKernel *kernel = mer_dnnl_kernel(tape, &key, make_conv);
         if (kernel == NULL) {

@@ -28,7 +28,10 @@ const MerLayout *mer_planes_layout(const MerTensor *x)
 
 void mer_planes_split(MerTape *tape, const MerPlanes *p, MerRange work, void *context)
 {
-    mer_tape_split(tape, p->count, 1 + MER_GRAIN / (p->pixels * p->lanes + 1), work, context);
+    int64_t most = 1 + MER_GRAIN / (p->pixels * p->lanes + 1);
+    int64_t parts = (p->count + most - 1) / most;
+    parts += parts > 1 ? parts % 2 : parts == 0; /* few ones: equal, and an even number of them */
+    mer_tape_split(tape, p->count, (p->count + parts - 1) / parts, work, context);
 }
 
 /* The loops below go over a plane in runs of PERIOD and what is left; element j of a run belongs to

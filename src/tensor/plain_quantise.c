@@ -15,8 +15,7 @@ static inline __attribute__((always_inline)) float clamp(float x, float low, flo
 
 static inline __attribute__((always_inline)) float written(MerFormat f, float e, float x)
 {
-    float k = clamp(rintf(f.unit * (x / e)), f.low, f.high);
-    return e * k / f.unit;
+    return e * mer_format_level(f, e, x) / f.unit;
 }
 
 static inline __attribute__((always_inline)) float total(const float *sum)

@@ -23,7 +23,7 @@ schedules()
 schedules jobs.yaml --problem schedule --optimizer magma --optimizer random
 schedules jobs.yaml --problem=schedule --optimizer magma --optimizer lpt --seed 1-2
 schedules jobs.yaml --optimizer list_annealing:hot=0.2 --optimizer magma
-schedules mix --select 0 --optimizer magma --optimizer random
+schedules mix --select 1 --optimizer magma --optimizer random
 schedules --quiet synthetic:10:1 --optimizer magma --optimizer random
 schedules --jobs jobs.yaml --optimizer magma --optimizer random
 

@@ -15,7 +15,7 @@ libraries=$(PKG_CONFIG_PATH=$MERCATOR_BUILD_DIR pkg-config --static --libs merca
     hillclimb.c registry.c "$MERCATOR_SOURCE_DIR"/src/cli/*.c "$MERCATOR_BUILD_DIR/libmercator.a" \
     $libraries -o mercator-toy
 
-expect 0 ./mercator-toy list optimizers
+expect 0 ./mercator-toy list optimizers hillclimb
 says out 'hillclimb: hill climbing with restarts'
 says out 'patience=200'
 expect 0 ./mercator-toy map resnet18 --select 2 --budget 3000 --optimizer hillclimb:patience=50 --json --quiet -o run

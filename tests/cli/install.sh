@@ -7,6 +7,39 @@ expect 0 cmake --install "$MERCATOR_BUILD_DIR" --prefix "$PWD/prefix"
 pc=$(dirname "$(find prefix -name mercator.pc)")
 PKG_CONFIG_PATH=$PWD/$pc
 export PKG_CONFIG_PATH
+# Our headers and nobody else's: what the library is made with is no business of those who use it.
+test "$(pkg-config --cflags mercator | tr ' ' '\n' | grep -c .)" -eq 1
+case $(pkg-config --cflags mercator) in
+-I*/prefix/*include*) ;;
+*) echo "pkg-config --cflags gives $(pkg-config --cflags mercator)" >&2; exit 1 ;;
+esac
+# The manual page and the completions, without any other tool at hand.
+test -s prefix/share/man/man1/mercator.1
+bash -n prefix/share/bash-completion/completions/mercator
+says prefix/share/zsh/site-functions/_mercator '#compdef mercator'
+
+# ldconfig is run where the linker's cache covers the folder, and not for a package. A stand-in says which folders it
+# covers and keeps how it was called.
+libdir=$(cd "$(dirname "$pc")" && pwd)
+mkdir -p bin
+cat >bin/ldconfig <<SH
+#!/bin/sh
+echo "ldconfig \$*" >>"$PWD/calls"
+echo "\$MERCATOR_TEST_FOLDER: (from a test)"
+SH
+chmod +x bin/ldconfig
+install="cmake --install $MERCATOR_BUILD_DIR --prefix $PWD/prefix"
+if ls "$libdir"/libmercator.so >/dev/null 2>&1; then
+    expect 0 env PATH="$PWD/bin:$PATH" MERCATOR_TEST_FOLDER=/nowhere $install
+    says out 'is none of the dynamic linker'
+    ! grep -qx 'ldconfig ' calls
+    expect 0 env PATH="$PWD/bin:$PATH" MERCATOR_TEST_FOLDER="$libdir" $install
+    grep -qx 'ldconfig ' calls
+    rm calls
+    expect 0 env PATH="$PWD/bin:$PATH" MERCATOR_TEST_FOLDER="$libdir" DESTDIR="$PWD/package" $install
+    test ! -e calls
+fi
+
 flags="-std=c11 -Wall -Wextra -Wpedantic -Werror $MERCATOR_TEST_FLAGS $(pkg-config --cflags mercator)"
 
 # Every public header can be included alone.

@@ -15,8 +15,8 @@ says runs/turns/run.jsonl '"id":"partition"'
 says runs/use/run.jsonl '"name":"samples for clustering","value":0,'
 says runs/warm/run.jsonl '"name":"samples for clustering","value":400,'
 
-expect 0 "$MERCATOR" list optimizers
-awk '/^marl:/ { on = 1; next } /^[a-z]/ { on = 0 } on && !/preset=/ { sub(/=.*/, ""); print $1 }' out >options
+expect 0 "$MERCATOR" list optimizers marl
+awk '/^  [a-z_0-9]*=/ && !/preset=/ { sub(/=.*/, ""); print $1 }' out >options
 test "$(wc -l <options)" -ge 30
 while read -r option; do
     grep -q "\`$option[\`=]" "$guide" || { echo "the guide does not explain $option" >&2; exit 1; }

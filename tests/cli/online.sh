@@ -79,18 +79,18 @@ expect 1 "$MERCATOR" report study --metrics miss_rat
 says err 'expected at most 16 names'
 
 # Solutions go from group to group, and a damaged line is not passed over in silence.
-expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 0 --platform s2 --optimizer random --budget 50 \
+expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 1 --platform s2 --optimizer random --budget 50 \
     --no-report --quiet -o solved --force
 sed -i '3s/^./(/' solved/run.jsonl
-expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 1 --platform s2 --optimizer random --budget 5 \
+expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 2 --platform s2 --optimizer random --budget 5 \
     --no-report --warm solved:8 --warm-match layer -o next --force
 says err '1 damaged line skipped'
 test "$(grep -c '"warm":true' next/run.jsonl)" -eq 8
 # Without a number they fill the population; an optimizer without one is told 64.
-expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 0 --platform s2 --optimizer random --budget 150 \
+expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 1 --platform s2 --optimizer random --budget 150 \
     --no-report --quiet -o solved --force
 for case in magma:100 genetic:population=20:20 de:30 random:64; do
-    expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 1 --platform s2 --optimizer "${case%:*}" --budget 5 \
+    expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 2 --platform s2 --optimizer "${case%:*}" --budget 5 \
         --no-report --quiet --warm solved -o next --force
     test "$(grep -c '"warm":true' next/run.jsonl)" -eq "${case##*:}"
 done

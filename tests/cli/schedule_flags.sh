@@ -28,10 +28,10 @@ same --jobs jobs.json --group 3 -- jobs.json --select 3
 same --jobs jobs.json --task even --groups 0..2 -- jobs.json --select even:0-2 --warm chain
 same --jobs jobs.json --groups 1..3 --warm chain:5 -- jobs.json --select 1-3 --warm chain:5
 # A task without a file is the built-in one.
-same --task mix --group 0 -- mix --select 0
-same mix --task mix --group 0 -- mix --select 0
-same --task mix --groups 0..1 -- mix --select 0-1 --warm chain
-same --jobs mix --group 1 -- mix --select 1
+same --task mix --group 1 -- mix --select 1
+same mix --task mix --group 1 -- mix --select 1
+same --task mix --groups 1..2 -- mix --select 1-2 --warm chain
+same --jobs mix --group 2 -- mix --select 2
 
 # refuses CODE TEXT ARGUMENT...: one line that has TEXT.
 refuses()
@@ -58,7 +58,13 @@ refuses 1 'there is no group "even:3"' --jobs jobs.json --task even --group 3
 refuses 1 'there is no group "odd:7"' jobs.json --select even:0,odd:7
 refuses 1 'there is no group "even:9" of the range "even:0-9", expected one of 5 groups: even:0-2, odd:0-1' jobs.json \
     --task even --groups 0..9
-refuses 1 'there is no group "5" of the range "3-5"' jobs.json --select 3-5
+refuses 1 'there is no group "6" of the range "3-6"' jobs.json --select 3-6
+# Numbers count from 1; those behind the name of a task are names that the file has.
+same jobs.json --select even:0 -- jobs.json --select even:0
+refuses 1 'there is no group "0", expected one of 5 groups' jobs.json --select 0
+refuses 1 'there is no group "0" of the range "0-2"' mix --select 0-2
+expect 0 "$MERCATOR" schedule jobs.json --select 1 --optimizer random --budget 10 --quiet --no-report -o first --force
+says out 'even:0 '
 refuses 1 '--group is "0..2", expected a whole number from 0' jobs.json --group 0..2
 refuses 1 '--group is "-1", expected a whole number from 0' jobs.json --group -1
 refuses 1 '--groups is "2..0", expected FIRST..LAST such as 0..9' jobs.json --groups 2..0

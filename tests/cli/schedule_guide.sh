@@ -25,7 +25,7 @@ says out 'xr_score'
 # Flexible cores are never slower alone: their own shape competes.
 best_of()
 {
-    expect 0 "$MERCATOR" schedule vision --select 0 --budget 200 --quiet --no-report --json -o flexible --force "$@"
+    expect 0 "$MERCATOR" schedule vision --select 1 --budget 200 --quiet --no-report --json -o flexible --force "$@"
     grep -o '"best":{[^}]*}' out | head -n 1 >best
     number best cycles
 }
@@ -37,7 +37,7 @@ awk -v s="$stiff" -v f="$search" -v a="$align" 'BEGIN { exit !(f < s && f <= a *
 
 # A limit that nothing fits is said, and the table says where.
 sed 's/flexible: true/flexible: true, flexible_limit_bytes: 1/' supple.yaml >tight.yaml
-expect 0 "$MERCATOR" schedule vision --select 0 --budget 20 --no-report --platform tight.yaml -o tight
+expect 0 "$MERCATOR" schedule vision --select 1 --budget 20 --no-report --platform tight.yaml -o tight
 says err 'fit no shape of a flexible core within flexible_limit_bytes'
 
 # Tables: one run's table gives the same schedule; a cache changes nothing.

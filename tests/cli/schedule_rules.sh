@@ -319,8 +319,8 @@ expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --
     --group-size 1 --budget 20 --quiet --no-report --json -o follow
 near "$(metric cycles)" 260 1e-9 'cycles of three groups'
 near "$(metric tardiness)" 1e-8 1e-9 'tardiness of three groups'
-says follow/schedule.csv '"job1","","job1","b","core0",0,30,110,80,0,320,2,30,,,"group 1"'
-says follow/schedule.csv '"job2","","job2","b","core0",0,0,50,50,0,100,3,0,40,10,"group 2"'
+says follow/schedule.csv '"job1","","job1","b","core0",0,30,110,80,0,320,2,30,,,"group 2"'
+says follow/schedule.csv '"job2","","job2","b","core0",0,0,50,50,0,100,3,0,40,10,"group 3"'
 expect 0 "$MERCATOR" evaluate follow/schedule.yaml --json
 for cycles in 100 110 50; do
     says out "\"cycles\":$cycles,"

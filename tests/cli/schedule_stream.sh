@@ -8,7 +8,7 @@ search()
 {
     expect 0 "$MERCATOR" schedule synthetic:120:3 --group-size 40 --bandwidth 1000 --quiet --no-report "$@"
 }
-search --groups 0..2 --optimizer magma:population=20 --budget 2000 -o run --force
+search --groups 1..3 --optimizer magma:population=20 --budget 2000 -o run --force
 is_silent err # the log that it reads is its own and whole
 says out 'cycles of what was carried over from the tasks before, and after so many generations:'
 test "$(awk '/carried over/ { rest = 1 } rest && /^group [0-9]/' out | wc -l)" -eq 3
@@ -39,11 +39,11 @@ is_silent err
 cmp run/run.jsonl whole.jsonl
 
 # Without a population there are no generations, and without a stream nothing is carried over.
-search --groups 0..1 --optimizer random --budget 200 -o none --force
+search --groups 1..2 --optimizer random --budget 200 -o none --force
 test -z "$(grep -o milestones none/summary.json)"
-search --select 0-1 --optimizer magma --budget 200 -o none --force
+search --select 1-2 --optimizer magma --budget 200 -o none --force
 test -z "$(grep -o milestones none/summary.json)"
 # A group that was proven optimal stays as it is.
 printf 'format: mercator-jobs/1\njobs: [{name: a, op: fc, dims: [8, 4]}, {name: b, op: fc, dims: [8, 4], after: [a]}]\n' >jobs.yaml
-expect 0 "$MERCATOR" schedule jobs.yaml --group-size 1 --groups 0..1 --optimizer magma --budget 500 --quiet --no-report -o proven
+expect 0 "$MERCATOR" schedule jobs.yaml --group-size 1 --groups 1..2 --optimizer magma --budget 500 --quiet --no-report -o proven
 test "$(grep -o '"generations":100,"evaluations":10000,"value":[0-9]' proven/summary.json | wc -l)" -eq 2

@@ -19,6 +19,11 @@ near "$(number out energy)" 3281983.75 1e-6 "least energy"
 expect 0 "$MERCATOR" split resnet20 --optimizer all_ternary --export split_json --quiet --no-report -o ternary
 expect 0 "$MERCATOR" evaluate ternary/split.json --json
 says out '"cycles":88120.6'
+expect 0 "$MERCATOR" split resnet8 --optimizer naive:speedup=5 --quiet --no-report -o naive
+says naive/split.yaml '{"name":"s3b0c1","channels":{"digital":11,"analog":53}' # floor(64 / 5) - 1
+says naive/split.yaml '{"name":"fc","channels":{"digital":1,"analog":9}'
+expect 0 "$MERCATOR" split resnet8 --optimizer naive:speedup=100 --json --quiet --no-report -o naive-100
+says out '"cycles":31403.87' # all ternary
 expect 0 "$MERCATOR" split 'mobilenet_v1@width=0.25' --platform darkside --optimizer all_conv --scope searchable --json --quiet -o conv
 says out '"cycles":1283040'
 
@@ -32,10 +37,23 @@ says err "products of two activations are not priced"
 expect 0 "$MERCATOR" split 'resnet20@blocks=18' --optimizer sensitivity --quiet --no-report -o deep
 says out "s3b17c2"
 
+# Options that change the layers are part of an exported split.
+expect 0 "$MERCATOR" split 'mobilenet_v1@width=0.25' --platform darkside --operators keep --export split_json --quiet --no-report -o keep
+expect 0 "$MERCATOR" evaluate keep/split.json --json
+near "$(number out cycles)" "$(number keep/summary.json cycles)" 1e-12 'separable network that was read back'
+
 # Polish starts from another run and never costs more.
 expect 0 "$MERCATOR" split resnet8 --optimizer half --quiet --no-report -o half
 expect 0 "$MERCATOR" split resnet8 --optimizer polish --warm half --json --quiet --no-report -o polished
 awk -v a="$(number out cycles)" 'BEGIN { exit !(a < 56845.475) }'
+
+# Tied layers move together.
+for way in count channel; do
+    expect 0 "$MERCATOR" split resnet8 --tie true --granularity $way --optimizer random --budget 1 --json --quiet --no-report -o tied-$way
+    before=$(number out cycles)
+    expect 0 "$MERCATOR" split resnet8 --tie true --granularity $way --optimizer polish --warm tied-$way --json --quiet --no-report -o tied-polished-$way
+    awk -v a="$(number out cycles)" -v b="$before" 'BEGIN { exit !(a < b) }'
+done
 
 # The same bytes on one and two threads, and after a stop; both granularities.
 for threads in 1 2; do

@@ -13,6 +13,9 @@ says one/run.jsonl '"phase":"warmup","epoch":1,"epochs":1'
 says one/run.jsonl '"phase":"search","epoch":3,"epochs":3'
 says one/run.jsonl '"phase":"finetune","epoch":1,"epochs":1'
 says one/run.jsonl '"test_accuracy":'
+says one/run.jsonl '"float_accuracy":'
+says one/run.jsonl '"integer_accuracy":'
+says one/summary.json '"macs":763520,' # of the network for these images
 [ "$(grep -c '"type":"trial"' one/run.jsonl)" -eq 2 ]
 
 cp one/run.jsonl whole
@@ -20,12 +23,55 @@ dd if=whole of=two/run.jsonl bs=1 count=$(($(wc -c <whole) * 2 / 3)) 2>/dev/null
 expect 0 "$MERCATOR" split --resume two --no-report --quiet
 cmp whole two/run.jsonl
 
+# killed in the middle of a search, with a front of trade-offs: what goes on later writes the same bytes
+long="--optimizer odimo:lambda=[0.1,1],search_epochs=6 --evaluator split_train:finetune_epochs=1 --pareto test_accuracy,latency"
+expect 0 $train $long --threads 1 -o front
+$train $long --threads 1 -o killed >/dev/null 2>&1 &
+pid=$!
+while kill -0 $pid 2>/dev/null && ! grep -qs '"phase":"search","epoch":2' killed/run.jsonl; do sleep 0.05; done
+kill -9 $pid 2>/dev/null || :
+wait $pid 2>/dev/null || :
+expect 0 "$MERCATOR" split --resume killed --no-report --quiet
+cmp front/run.jsonl killed/run.jsonl
+cmp front/split.yaml killed/split.yaml
+
+# A float network from the cache: the same lines but for the header, which has the option.
+fixed="--noise 0.05 --test_noise 0.2 --test_shift 1 --optimizer all_ternary --evaluator split_train:finetune_epochs=1,answers=true"
+expect 0 $train $fixed -o plain
+for i in 1 2; do
+    expect 0 $train $fixed --warmup_cache warm -o kept --force
+    sed 1d plain/run.jsonl >plain.lines
+    sed 1d kept/run.jsonl | cmp - plain.lines
+done
+[ "$(ls warm | wc -l)" -eq 1 ]
+says plain.lines '"name":"changed_test","value":{"part": "noisy", "accuracy": 0.'
+grep -q '"part": "shifted", "right": "[0-9a-f]\{90\}"' plain.lines
+
+# progress counts the trainings that will be made, not the budget
+expect 0 "$MERCATOR" split resnet8 --dataset digits8x8 --samples 50 --warmup_epochs 0 --optimizer odimo:lambda=[0.1,1],search_epochs=1 \
+    --evaluator split_train:finetune_epochs=0 --no-report -o counted
+says err "1/1 resnet8: 2/2"
+
 # with a dataset splits are learned by default; solvers and other optimizers run under the same evaluator
 expect 0 $train --quick true --seed 2 --json -o quick
 says out '"optimizer":"odimo'
 says out '"evaluator":"split_train'
 expect 0 $train --optimizer all_8bit --evaluator split_train:finetune_epochs=1 --json -o fixed
 near "$(number out cycles)" 14329.25 1e-9 'all-8bit on images of 8 x 8'
+
+# an exported split knows what it was trained with
+expect 0 $train --optimizer half --evaluator split_train:finetune_epochs=1 --export split_json --json -o exported
+accuracy=$(number out test_accuracy)
+expect 0 "$MERCATOR" evaluate exported/split.json --evaluator split_train:finetune_epochs=1 --json
+near "$(number out test_accuracy)" "$accuracy" 1e-12 'accuracy of a split that was read back'
+expect 0 "$MERCATOR" evaluate exported/split.json --json
+near "$(number out cycles)" "$(number exported/summary.json cycles)" 1e-12 'price of a split that was read back'
+
+# two networks, each of the size of the images
+expect 0 "$MERCATOR" split resnet8 resnet20 --dataset digits8x8 --samples 50 --warmup_epochs 0 --optimizer all_8bit \
+    --evaluator split_train:finetune_epochs=0 --no-report --quiet -o both
+says both/001/summary.json '"workload":"resnet8"'
+says both/002/summary.json '"workload":"resnet20"'
 
 expect 1 $train --dataset nothing -o none
 says err 'dataset nothing: no such folder'

@@ -32,4 +32,37 @@ expect 0 "$MERCATOR" schedule synthetic:20:1 --objective makespan --sweep memori
     --optimizer random --budget 50 --quiet --no-report -o makespan
 grep -q 'energy .* makespan .* gap$' out
 test "$(grep -c 's  *[0-9.]* %$' out)" -eq 2
-grep -q ',objective$' makespan/sweep.csv
+grep -q ',objective \[s\],knee$' makespan/sweep.csv
+
+# ranges: factors and steps, from the command line and from a file; all are written as the first one is
+expect 0 "$MERCATOR" map resnet18 --select 4 --sweep memories.GLB.words=4Ki..256Ki:x2 --optimizer annealing --budget 3000 \
+    --quiet --no-report -o range
+test "$(cut -d, -f3 range/sweep.csv | tr '\n' ' ')" = 'memories.GLB.words 4Ki 8Ki 16Ki 32Ki 64Ki 128Ki 256Ki '
+# the knee is marked once, in the table and in the file, which names the units
+test "$(grep -c '^> ' out)" -eq 2
+says out '> the knee: '
+test "$(grep -c ',1$' range/sweep.csv)" -eq 1
+says range/sweep.csv ',energy [pJ],edp [pJ.cycle],gap [1],on_front,objective [pJ.cycle],knee'
+cat >steps.yaml <<'YAML'
+format: mercator-experiment/1
+workload: resnet18
+problem: {name: map, select: 4}
+platform: s256
+optimizer: random
+sweep: {memories.GLB.fanout.x: 4..12:+4, memories.GLB.words: [16Ki, 32Ki..64Ki:x2]}
+budget: 300
+YAML
+expect 0 "$MERCATOR" map steps.yaml --quiet --no-report -o steps
+test "$(cut -d, -f3,4 steps/sweep.csv | tail -n +2 | tr '\n' ' ')" = \
+    '4,16Ki 4,32Ki 4,64Ki 8,16Ki 8,32Ki 8,64Ki 12,16Ki 12,32Ki 12,64Ki '
+# every second value does not divide the range: the last one is left out
+expect 0 "$MERCATOR" map resnet18 --select 4 --sweep memories.GLB.words=16Ki..100Ki:x2 --optimizer random --budget 300 \
+    --quiet --no-report -o short
+test "$(tail -n 1 short/sweep.csv | cut -d, -f3)" = 64Ki
+for range in 16Ki..512Ki 16Ki..512Ki:2 512..16:x2 1..8:x1 0..8:x2 1..8:+0 a..b:x2 ..8:x2; do
+    expect 1 "$MERCATOR" map resnet18 --sweep "memories.GLB.words=$range" --quiet -o none
+    one_line err
+    says err "the range \"$range\""
+done
+expect 1 "$MERCATOR" map resnet18 --sweep memories.GLB.words=1..100000:+1 --quiet -o none
+says err 'more than 10000 values'

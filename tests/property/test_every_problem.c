@@ -132,16 +132,21 @@ static bool is_measured(const Row *row)
     return mer_evaluator_find(name_in(row->evaluator, arena), NULL)->mode == MER_EVALUATE_MEASURED;
 }
 
+/* An evaluation takes measurements, or a pass over all images. */
+static bool is_slow(const Row *row)
+{
+    return is_measured(row) || strncmp(row->evaluator, "split_train", 11) == 0;
+}
+
 static int some(const Row *row, int count)
 {
-    bool is_trained = strncmp(row->evaluator, "split_train", 11) == 0; /* a pass over all images */
-    return is_measured(row) || is_trained ? 3 : count;
+    return is_slow(row) ? 3 : count;
 }
 
 /* A row that was read: all of a run but its optimizer. */
 static MerRunSpec spec_of(const Row *row)
 {
-    MerRunSpec  spec = {.seed = 1, .threads = 1, .budget = is_measured(row) ? 10 : 200};
+    MerRunSpec  spec = {.seed = 1, .threads = 1, .budget = is_slow(row) ? 10 : 200};
     const char *path = row->workload;
     if (row->ending) {
         path = mer_arena_format(arena, "row%d%s", (int)(row - rows), row->ending);

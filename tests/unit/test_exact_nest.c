@@ -32,7 +32,7 @@ static void price_nest(Brute *b)
     b->nests++;
     char reason[200];
     bool is_allowed =
-        mer_nest_allows(&b->space->constraints, &b->plan, &b->model->shape, reason, sizeof reason);
+        mer_nest_allows(b->space->constraints, &b->plan, &b->model->shape, reason, sizeof reason);
     if (cost.feasible && is_allowed) {
         b->best[0] = fmin(b->best[0], cost.value[MER_METRIC_ENERGY]);
         b->best[1] = fmin(b->best[1], cost.value[MER_METRIC_CYCLES]);

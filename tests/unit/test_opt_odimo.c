@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { OPS = 2, COLUMNS = 4, KNOBS = OPS * COLUMNS };
+enum { OPS = 2, COLUMNS = 4, KNOBS = OPS * COLUMNS, WIDE = 256 };
 
 /* What a column loses by choice 1; choice 0 costs 1/8 of the reference and loses nothing. */
 static const float losses[OPS][COLUMNS] = {{0, 1, 0, 1}, {0.02f, 0.02f, 1, 1}};
@@ -17,6 +17,10 @@ typedef struct Toy {
     MerParameters *groups[2];
     MerTensor     *weight;
     int            starts;
+    int            columns;
+    float  losses[OPS][WIDE]; /* with noise: as batches differ, so does what they say of a column */
+    float  noise;
+    MerRng rng;
 } Toy;
 
 static MerStatus start(void *state, MerPool *pool, MerNotes *notes, MerError *error)
@@ -44,7 +48,11 @@ static MerTensor *loss(void *state, MerTape *tape, MerTensor *const *choice, int
     (void)part, (void)epoch, (void)batch;
     for (int op = 0; op < OPS; op++) {
         MerTensor *cheap = mer_tensor_slice(tape, choice[op], 0, 1, 1);
-        MerTensor *lost = mer_tape_input(tape, 2, (int[]){1, COLUMNS}, losses[op]);
+        MerTensor *lost = mer_tape_tensor(tape, 2, (int[]){1, toy->columns});
+        for (int c = 0; c < toy->columns; c++) {
+            float noise = toy->noise > 0 ? toy->noise * (float)mer_rng_normal(&toy->rng) : 0;
+            lost->data[c] = toy->losses[op][c] + noise;
+        }
         sum = mer_tensor_add(tape, sum, mer_tensor_sum(tape, mer_tensor_mul(tape, cheap, lost)));
     }
     tally->examples += 10;
@@ -61,13 +69,14 @@ static MerParameters *parameters(void *state, int group)
 static MerTensor *expected(const void *state, MerTape *tape, MerTensor *const *choice,
                            MerMetric metric)
 {
+    const Toy *toy = state;
     MerTensor *sum = NULL;
-    (void)state, (void)metric;
+    (void)metric;
     for (int op = 0; op < OPS; op++) {
         MerTensor *dear = mer_tensor_sum(tape, mer_tensor_slice(tape, choice[op], 0, 0, 1));
         sum = sum == NULL ? dear : mer_tensor_add(tape, sum, dear);
     }
-    return mer_tensor_affine(tape, sum, 1.0f / KNOBS, 0);
+    return mer_tensor_affine(tape, sum, 1.0f / (float)(OPS * toy->columns), 0);
 }
 
 typedef struct Setting {
@@ -83,7 +92,8 @@ typedef struct Setting {
     const MerOptimizerClass *type;
 } Setting;
 
-static MerStatus try_open(Setting *s, const char *text, bool is_count, MerError *error)
+/* `counted`: columns of an operator whose knob counts; 0: COLUMNS with a knob each */
+static MerStatus try_open(Setting *s, const char *text, int counted, MerError *error)
 {
     MerReference reference;
     *s = (Setting){.arena = mer_arena_new(), .rng = mer_rng_make(1, 0)};
@@ -95,13 +105,17 @@ static MerStatus try_open(Setting *s, const char *text, bool is_count, MerError 
             (MerKnob){.name = "k", .kind = MER_KNOB_CATEGORY, .op = k / COLUMNS, .choices = 2};
     }
     s->space = (MerSpace){.knob_count = KNOBS, .knobs = s->knobs};
-    for (int op = 0; is_count && op < OPS; op++) {
+    for (int op = 0; counted > 0 && op < OPS; op++) {
         s->knobs[op] =
-            (MerKnob){.name = "n", .kind = MER_KNOB_ORDERED, .op = op, .choices = COLUMNS + 1};
+            (MerKnob){.name = "n", .kind = MER_KNOB_ORDERED, .op = op, .choices = counted + 1};
         s->space.knob_count = OPS;
     }
     s->trainable = (MerTrainable){&s->toy, start, batch_count, loss, parameters};
-    s->soft = (MerSoftCost){NULL, expected};
+    s->toy.columns = counted > 0 ? counted : COLUMNS;
+    for (int op = 0; op < OPS; op++) {
+        memcpy(s->toy.losses[op], losses[op], sizeof losses[op]);
+    }
+    s->soft = (MerSoftCost){&s->toy, expected};
     s->search = (MerSearch){.space = &s->space,
                             .rng = &s->rng,
                             .arena = s->arena,
@@ -116,10 +130,10 @@ static MerStatus try_open(Setting *s, const char *text, bool is_count, MerError 
     return s->type->open(s->state, &s->search, options, error);
 }
 
-static void setting_open(Setting *s, const char *text, bool is_count)
+static void setting_open(Setting *s, const char *text, int counted)
 {
     MerError error = {0};
-    if (try_open(s, text, is_count, &error) != MER_OK) {
+    if (try_open(s, text, counted, &error) != MER_OK) {
         fail_msg("%s", error.message);
     }
 }
@@ -161,7 +175,7 @@ static void test_stronger_costs_move_more_channels(void **state)
     Setting  s;
     MerIndex weak[KNOBS] = {1, 0, 1, 0, 0, 0, 0, 0}, middle[KNOBS] = {1, 0, 1, 0, 1, 1, 0, 0},
              strong[KNOBS] = {1, 1, 1, 1, 1, 1, 1, 1}, rest[KNOBS];
-    setting_open(&s, "odimo:lambda=[0.01,1,100]" SMALL, false);
+    setting_open(&s, "odimo:lambda=[0.01,1,100]" SMALL, 0);
     assert_point(&s, weak, KNOBS);
     assert_point(&s, middle, KNOBS);
     assert_point(&s, strong, KNOBS);
@@ -184,7 +198,7 @@ static void test_every_gate_and_estimator_finds_the_same(void **state)
         char    text[200];
         snprintf(text, sizeof text, "odimo:lambda=[1]" RATES ",%s", forms[i]);
         print_message("%s\n", text);
-        setting_open(&s, text, false);
+        setting_open(&s, text, 0);
         assert_point(&s, middle, KNOBS);
         setting_close(&s);
     }
@@ -247,10 +261,60 @@ static void test_counts_are_learned_as_thermometers(void **state)
     (void)state;
     Setting  s;
     MerIndex none[OPS] = {0, 0}, all[OPS] = {COLUMNS, COLUMNS};
-    setting_open(&s, "odimo:lambda=[100,0]" SMALL, true);
+    setting_open(&s, "odimo:lambda=[100,0]" SMALL, COLUMNS);
     assert_point(&s, none, OPS);
     assert_point(&s, all, OPS);
     setting_close(&s);
+}
+
+/* In wide layers as well, whatever batches say of single columns: all, none, and back. A column costs lambda / (2 x 256), and
+ * loses half of the first lambda's by the cheap choice. */
+static void test_wide_thermometers_shrink_and_grow(void **state)
+{
+    (void)state;
+    for (int columns = 16; columns <= WIDE; columns *= 4) {
+        Setting  s;
+        MerIndex none[OPS] = {0, 0}, all[OPS] = {columns, columns};
+        setting_open(&s, "odimo:lambda=[2,0,1,0.1],rate=0.01,search_epochs=20", columns);
+        s.toy.noise = 1.0f / (float)columns;
+        s.toy.rng = mer_rng_make(3, 0);
+        for (int op = 0; op < OPS; op++) {
+            for (int c = 0; c < columns; c++) {
+                s.toy.losses[op][c] = 0.5f / (float)(OPS * columns);
+            }
+        }
+        print_message("%d columns\n", columns);
+        assert_point(&s, none, OPS);
+        assert_point(&s, all, OPS);
+        assert_point(&s, none, OPS);
+        assert_point(&s, all, OPS);
+        setting_close(&s);
+    }
+}
+
+static float weight_after(const char *text)
+{
+    Setting  s;
+    MerIndex point[KNOBS];
+    setting_open(&s, text, 0);
+    assert_int_equal(ask(&s, point), 1);
+    float weight = s.toy.weight->data[0];
+    setting_close(&s);
+    return weight;
+}
+
+/* Adam's steps are as long as its rate, so that they can be counted: 10 per epoch, from 1 towards 3. */
+static void test_rates_fall_by_steps_of_epochs(void **state)
+{
+    (void)state;
+    const char *adam = "odimo:lambda=[1],search_epochs=4,rate=0.01,weight_decay=0,updater=adam,"
+                       "schedule=steps";
+    char        text[200];
+    assert_float_equal(weight_after(adam), 1.4f, 0.01f);
+    snprintf(text, sizeof text, "%s,steps=[1,3],step_factor=0.5", adam);
+    assert_float_equal(weight_after(text), 1.225f, 0.01f); /* 0.1 + 2 x 0.05 + 0.025 */
+    snprintf(text, sizeof text, "%s,steps=[2],step_factor=0", adam);
+    assert_float_equal(weight_after(text), 1.2f, 0.01f);
 }
 
 static void test_a_target_is_reached_and_not_passed(void **state)
@@ -259,7 +323,7 @@ static void test_a_target_is_reached_and_not_passed(void **state)
     Setting  s;
     MerIndex point[KNOBS];
     int      dear = 0;
-    setting_open(&s, "odimo:target=0.5" RATES ",search_epochs=40", false);
+    setting_open(&s, "odimo:target=0.5" RATES ",search_epochs=40", 0);
     assert_int_equal(ask(&s, point), 1);
     for (int k = 0; k < KNOBS; k++) {
         dear += point[k] == 0;
@@ -295,12 +359,12 @@ static void test_a_saved_training_goes_on_as_if_nothing_had_been(void **state)
     Stop                     stop = {.s = &a, .wanted = 17}; /* in the second training */
     MerNotes                 notes = {.state = &stop, .checkpoint = take_checkpoint};
     MerIndex                 first[KNOBS], second[KNOBS], again[KNOBS];
-    setting_open(&a, text, false);
+    setting_open(&a, text, 0);
     a.search.notes = &notes;
     assert_int_equal(ask(&a, first), 1);
     assert_int_equal(ask(&a, second), 1);
     assert_true(stop.size > 0);
-    setting_open(&b, text, false);
+    setting_open(&b, text, 0);
     FILE *file = fmemopen(stop.data, stop.size, "rb");
     assert_int_equal(b.type->load(b.state, MER_KEEP_ALL, file, NULL), MER_OK);
     fclose(file);
@@ -318,10 +382,10 @@ static void test_what_cannot_be_learned_is_refused(void **state)
     (void)state;
     Setting  s;
     MerError error = {0};
-    assert_int_equal(try_open(&s, "odimo:estimator=montecarlo:0", false, &error), MER_INVALID);
+    assert_int_equal(try_open(&s, "odimo:estimator=montecarlo:0", 0, &error), MER_INVALID);
     mer_test_contains(error.message, "expected expectation or montecarlo:K");
     setting_close(&s);
-    setting_open(&s, "odimo", false);
+    setting_open(&s, "odimo", 0);
     s.search.trainable = NULL;
     s.type->close(s.state);
     assert_int_equal(
@@ -342,6 +406,8 @@ int main(void)
         cmocka_unit_test(test_ties_go_to_the_first_choice),
         cmocka_unit_test(test_shares_sum_to_one_and_sharpen),
         cmocka_unit_test(test_counts_are_learned_as_thermometers),
+        cmocka_unit_test(test_wide_thermometers_shrink_and_grow),
+        cmocka_unit_test(test_rates_fall_by_steps_of_epochs),
         cmocka_unit_test(test_a_target_is_reached_and_not_passed),
         cmocka_unit_test(test_a_saved_training_goes_on_as_if_nothing_had_been),
         cmocka_unit_test(test_what_cannot_be_learned_is_refused),

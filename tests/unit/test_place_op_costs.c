@@ -234,7 +234,7 @@ static void test_every_cluster_platform_runs_every_operator(void **state)
 {
     static const char *const networks[] = {"resnet50", "bert_base", "lstm_lm", "dlrm"};
     const char             **names;
-    int count = mer_data_list("platforms", ".yaml", *state, &names), clusters = 0;
+    int count = mer_data_list("platforms", ".yaml", *state, &names, NULL), clusters = 0;
     for (int i = 0; i < count; i++) {
         const MerPlatform *platform;
         MerError           error = {0};

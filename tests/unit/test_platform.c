@@ -77,7 +77,7 @@ static void test_s256_has_the_numbers_of_its_file(void **state)
 static void test_every_memory_of_a_shipped_array_has_an_energy(void **state)
 {
     const char **names;
-    int          count = mer_data_list("platforms", "yaml", *state, &names);
+    int          count = mer_data_list("platforms", "yaml", *state, &names, NULL);
     for (int i = 0; i < count; i++) {
         const MerPlatform *platform;
         assert_int_equal(mer_platform_read(names[i], *state, &platform, NULL), MER_OK);
@@ -93,7 +93,7 @@ static void test_every_memory_of_a_shipped_array_has_an_energy(void **state)
 static void test_every_shipped_platform_reads_back_to_its_hash(void **state)
 {
     const char **names;
-    int          count = mer_data_list("platforms", "yaml", *state, &names);
+    int          count = mer_data_list("platforms", "yaml", *state, &names, NULL);
     int          kinds[MER_PLATFORM_KIND_COUNT] = {0};
     assert_true(count >= 27);
     for (int i = 0; i < count; i++) {

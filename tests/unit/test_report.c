@@ -386,10 +386,12 @@ static void test_csv_has_every_metric_and_quotes_reasons(void **state)
 {
     Fixture *fixture = *state;
     write_file(fixture, "run.jsonl", trials);
-    assert_int_equal(
-        mer_report_csv(fixture->folder, in_folder(fixture, "trials.csv"), &fixture->error), MER_OK);
+    assert_int_equal(mer_report_csv((const char *[]){fixture->folder}, 1,
+                                    in_folder(fixture, "trials.csv"), fixture->arena,
+                                    &fixture->error),
+                     MER_OK);
     assert_string_equal(read_file(fixture, "trials.csv"),
-                        "index,task,score,feasible,reason,cycles,energy\n"
+                        "index,task,score,feasible,reason,cycles [cycle],energy [pJ]\n"
                         "0,0,10,1,,5,\n1,0,12,1,,6,\n"
                         "2,0,,0,\"capacity: RF needs 400 words, has 256\",,\n"
                         "3,0,,0,\"capacity: RF needs 257 words, has 256\",,\n"
@@ -401,9 +403,10 @@ static void test_csv_of_a_broken_log_writes_nothing(void **state)
 {
     Fixture *fixture = *state;
     write_file(fixture, "run.jsonl", HEADER "broken\n");
-    assert_int_equal(
-        mer_report_csv(fixture->folder, in_folder(fixture, "trials.csv"), &fixture->error),
-        MER_INVALID);
+    assert_int_equal(mer_report_csv((const char *[]){fixture->folder}, 1,
+                                    in_folder(fixture, "trials.csv"), fixture->arena,
+                                    &fixture->error),
+                     MER_INVALID);
     mer_test_contains(fixture->error.message, "run.jsonl:2:");
     assert_int_equal(count_files(fixture), 1);
 }

@@ -33,7 +33,7 @@ static void test_round_robin_goes_on_with_the_stream_whose_turn_it_is(void **sta
     ASSERT_GROUP(&groups, 1, 9, 1, 7);
     ASSERT_GROUP(&groups, 2, 4, 10, 2);
     ASSERT_GROUP(&groups, 3, 8, 5, 11);
-    assert_string_equal(groups.names[3], "group 3");
+    assert_string_equal(groups.names[3], "group 4");
 }
 
 /* A chain gives one job per group, however much capacity there is. */
@@ -229,7 +229,7 @@ static void test_select_takes_names_families_numbers_and_ranges(void **state)
     assert_string_equal(selected("mix:1", names, 5), "mix:1=1 ");
     assert_string_equal(selected("vision", names, 5), "vision:0=3 vision:1=4 ");
     assert_string_equal(selected("mix:1-10", names, 5), "mix:1=1 mix:10=2 ");
-    assert_string_equal(selected("0,3-4", names, 5), "mix:0=0 vision:0=3 vision:1=4 ");
+    assert_string_equal(selected("1,4-5", names, 5), "mix:0=0 vision:0=3 vision:1=4 ");
     mer_test_contains(
         selected("language:0", names, 5),
         "there is no group \"language:0\", expected one of 5 groups: mix:0-10, vision:0-1");
@@ -241,8 +241,9 @@ static void test_select_takes_names_families_numbers_and_ranges(void **state)
                       "there is no group \"vision:2\" of the range \"vision:0-2\", expected one of "
                       "5 groups: mix:0-10, vision:0-1");
     mer_test_contains(selected("mix:2-10", names, 5), "there is no group \"mix:2\" of the range");
-    mer_test_contains(selected("0,3-5", names, 5), "there is no group \"5\" of the range \"3-5\"");
-    mer_test_contains(selected("0-99999", names, 5), "there is no group \"99999\" of the range");
+    mer_test_contains(selected("1,4-6", names, 5), "there is no group \"6\" of the range \"4-6\"");
+    mer_test_contains(selected("1-99999", names, 5), "there is no group \"99999\" of the range");
+    mer_test_contains(selected("0", names, 5), "there is no group \"0\", expected");
     mer_test_contains(selected("4-3", names, 5), "there is no group \"4-3\", expected");
 }
 

@@ -381,6 +381,26 @@ static void test_polish_moves_to_a_hardware_step(void **state)
     assert_int_equal(type->ask(solver, &(MerProposal){.point = found}, 1), 0);
 }
 
+/* A whole sweep of splits, in the order they were told. */
+static void test_polish_takes_every_split_that_was_told(void **state)
+{
+    OpenedSplit *opened =
+        open_split_graph("split", "soc", layer_graph("conv", 16, 16, 3, 32, 32, arena),
+                         platform_named("diana", arena), arena);
+    const MerOptimizerClass *type;
+    void    *solver = open_split_solver(opened, "polish:all=true", MER_METRIC_ENERGY, &type);
+    MerIndex starts[2][1] = {{0}, {15}}, found[1];
+    (void)state;
+    type->tell(solver, &(MerTrial){.point = starts[0], .score = 2, .warm = true}, 1);
+    type->tell(solver, &(MerTrial){.point = starts[1], .score = 1, .warm = true}, 1);
+    assert_int_equal(type->ask(solver, &(MerProposal){.point = found}, 1), 1);
+    assert_int_equal(found[0], 0);
+    type->tell(solver, &(MerTrial){.point = found, .score = 1}, 1);
+    assert_int_equal(type->ask(solver, &(MerProposal){.point = found}, 1), 1);
+    assert_int_equal(found[0], 16);
+    assert_int_equal(type->ask(solver, &(MerProposal){.point = found}, 1), 0);
+}
+
 static void test_sensitivity_trades_loss_for_cost(void **state)
 {
     double last_cost = 0, last_loss = INFINITY;
@@ -429,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_weights_of_all_layers_fit_at_once),
         cmocka_unit_test(test_polish_never_raises_the_cost),
         cmocka_unit_test(test_polish_moves_to_a_hardware_step),
+        cmocka_unit_test(test_polish_takes_every_split_that_was_told),
         cmocka_unit_test(test_sensitivity_trades_loss_for_cost),
         cmocka_unit_test(test_fixed_rules_that_mean_nothing_are_refused)};
     return cmocka_run_group_tests(tests, set_up, tear_down);

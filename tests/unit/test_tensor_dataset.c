@@ -128,6 +128,33 @@ static void test_an_image_is_moved_alike_in_any_batch(void **state)
     assert_memory_not_equal(out[0], out[1], sizeof out[0]);
 }
 
+/* Noise has its deviation, ends at the range, and follows from the image alone; the labels stay. */
+static void test_noise_is_the_image_s_own(void **state)
+{
+    (void)state;
+    enum { PIXELS = 32 * 32, IMAGES = 3 };
+    static float pixels[IMAGES * PIXELS], out[IMAGES * PIXELS];
+    int          labels[IMAGES] = {2, 0, 1}, given[IMAGES];
+    MerArena    *memory = mer_arena_new();
+    MerDataset   dataset = {IMAGES, 1, 32, 32, 3, pixels, labels};
+    MerAugment   augment = {.noise = 0.1, .low = 0, .high = 1};
+    double       squares = 0;
+    for (int i = 0; i < IMAGES * PIXELS; i++) {
+        pixels[i] = i < PIXELS ? 0.5f : i < 2 * PIXELS ? 0 : 1;
+    }
+    MerDataset noisy = mer_dataset_changed(&dataset, &augment, 7, memory);
+    mer_dataset_batch(&dataset, IMAGES, (int[]){1, 2, 0}, &augment, 7, 0, out, given);
+    assert_memory_equal(noisy.images, out + 2 * PIXELS, PIXELS * sizeof *out);
+    assert_memory_equal(noisy.images + PIXELS, out, 2 * PIXELS * sizeof *out);
+    assert_ptr_equal(noisy.labels, labels);
+    for (int i = 0; i < IMAGES * PIXELS; i++) {
+        assert_true(noisy.images[i] >= 0 && noisy.images[i] <= 1);
+        squares += i < PIXELS ? (noisy.images[i] - 0.5) * (noisy.images[i] - 0.5) : 0;
+    }
+    assert_true(squares / PIXELS > 0.008 && squares / PIXELS < 0.012);
+    mer_arena_free(memory);
+}
+
 static void test_rolled_rows_come_back_at_the_other_end(void **state)
 {
     (void)state;
@@ -260,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_labels_must_match_the_images),
         cmocka_unit_test(test_moved_images_have_their_pixel_everywhere),
         cmocka_unit_test(test_an_image_is_moved_alike_in_any_batch),
+        cmocka_unit_test(test_noise_is_the_image_s_own),
         cmocka_unit_test(test_rolled_rows_come_back_at_the_other_end),
         cmocka_unit_test(test_the_digits_are_built_in),
         cmocka_unit_test(test_folders_are_read_by_what_is_in_them),

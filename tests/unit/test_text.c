@@ -205,7 +205,7 @@ static void shipped_data_is_found_by_name(void **state)
     assert_null(mer_data_path("models", "../models/zz_mobile_v2", ".onnx", arena));
     assert_null(mer_data_path("models", "", ".onnx", arena));
     assert_null(mer_data_path("zz_nothing", "zz_plan", ".onnx", arena));
-    int count = mer_data_list("models", ".onnx", arena, &names);
+    int count = mer_data_list("models", ".onnx", arena, &names, NULL);
     assert_true(count >= 2);
     assert_string_equal(names[count - 2], "zz_mobile_v2");
     mer_test_contains(names[count - 1], "same"); /* two spellings of one name are one */

@@ -83,8 +83,8 @@ static MerTuneResult tune(int threads, MerArena *arena)
     MerReference *fixed = MER_NEW(arena, MerReference);
     MerTuneResult result;
     MerError      error = {0};
-    *train = group_spec("0-1", arena);
-    *test = group_spec("2-3", arena);
+    *train = group_spec("1-2", arena);
+    *test = group_spec("3-4", arena);
     assert_int_equal(
         mer_reference_parse("magma:exchange=0,offload=0,swap_units=0", fixed, arena, &error),
         MER_OK);

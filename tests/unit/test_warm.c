@@ -87,8 +87,8 @@ static void test_the_same_group_starts_with_the_best_points_it_had(void **state)
     MerArena    *arena = mer_arena_new();
     const char  *old = new_folder(arena);
     const char  *folder = new_folder(arena);
-    Case         first = {.group = "0", .optimizer = "random", .budget = 300};
-    Case         again = {.group = "0", .optimizer = "random", .budget = 1};
+    Case         first = {.group = "1", .optimizer = "random", .budget = 300};
+    Case         again = {.group = "1", .optimizer = "random", .budget = 1};
     MerRunResult a = run_group_or_fail(&first, old, NULL, arena);
     again.warm = mer_arena_format(arena, "%s:7", old);
     run_group_or_fail(&again, folder, NULL, arena);
@@ -143,8 +143,8 @@ static void test_another_group_takes_core_and_priority_by_rank(void **state)
     const char  *old = new_folder(arena);
     const char  *folder = new_folder(arena);
     MerIndex     point[2 * JOBS];
-    Case         first = {.group = "0", .optimizer = "random", .budget = 200};
-    Case         next = {.group = "1", .optimizer = "random", .budget = 1, .warm = old};
+    Case         first = {.group = "1", .optimizer = "random", .budget = 200};
+    Case         next = {.group = "2", .optimizer = "random", .budget = 1, .warm = old};
     MerRunResult a = run_group_or_fail(&first, old, NULL, arena);
     run_group_or_fail(&next, folder, NULL, arena);
     assert_int_equal(count_warm(folder, arena, NULL, point), 64);
@@ -191,7 +191,7 @@ static void test_a_chain_warms_every_group_but_the_first(void **state)
     (void)state;
     MerArena    *arena = mer_arena_new();
     const char  *folder = new_folder(arena);
-    Case         c = {.group = "0-2", .optimizer = "magma", .budget = 300, .warm = "chain:10"};
+    Case         c = {.group = "1-3", .optimizer = "magma", .budget = 300, .warm = "chain:10"};
     MerRunResult result = run_group_or_fail(&c, folder, NULL, arena);
     assert_int_equal(result.task_count, 3);
     assert_int_equal(count_warm(folder, arena, NULL, NULL), 20);
@@ -206,8 +206,8 @@ static void test_damaged_lines_are_skipped_with_one_warning_that_counts_them(voi
     const char *old = new_folder(arena);
     const char *folder = new_folder(arena);
     Messages    messages = {.count = 0};
-    Case        first = {.group = "0", .optimizer = "random", .budget = 50};
-    Case        next = {.group = "0", .optimizer = "random", .budget = 1, .warm = old};
+    Case        first = {.group = "1", .optimizer = "random", .budget = 50};
+    Case        next = {.group = "1", .optimizer = "random", .budget = 1, .warm = old};
     run_group_or_fail(&first, old, NULL, arena);
     char *text = file_text(old, "run.jsonl", arena);
     char *line = text;
@@ -236,8 +236,8 @@ static void test_points_of_another_platform_are_refused(void **state)
     (void)state;
     MerArena   *arena = mer_arena_new();
     const char *old = new_folder(arena);
-    Case        first = {.group = "0", .optimizer = "random", .budget = 20};
-    Case next = {.group = "1", .optimizer = "random", .budget = 1, .platform = "s1", .warm = old};
+    Case        first = {.group = "1", .optimizer = "random", .budget = 20};
+    Case next = {.group = "2", .optimizer = "random", .budget = 1, .platform = "s1", .warm = old};
     MerRunResult result;
     MerError     error = {0};
     run_group_or_fail(&first, old, NULL, arena);

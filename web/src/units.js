@@ -44,6 +44,8 @@ const SHARES = new Set([
   "miss_rate",
   "accuracy",
   "test_accuracy",
+  "float_accuracy",
+  "integer_accuracy",
 ]);
 
 export const unitOf = (metric) => (SHARES.has(metric) ? "share" : (metrics[metric]?.unit ?? ""));

@@ -1,6 +1,7 @@
 /* Compiles, loads, checks and times native kernels. */
 #include "codesign/native/build.h"
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/stats.h"
@@ -116,7 +117,7 @@ static void become_compiler(const MerBuild *build, const char *source, const cha
 static void find_message(const char *path, char *text, size_t capacity)
 {
     char  line[512];
-    FILE *file = fopen(path, "r");
+    FILE *file = mer_file_open(path);
     snprintf(text, capacity, "no message");
     while (file && fgets(line, sizeof line, file)) {
         const char *at = strstr(line, "error");

@@ -2,6 +2,7 @@
  * convolution and measures it on the processor that runs us (docs/codesign-native.md). */
 #include "codesign/native/build.h"
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "mercator/evaluator.h"
@@ -99,7 +100,7 @@ static MerStatus open_native(void *state, const MerProblem *problem, const void 
 /* A folder without folders in it. */
 static void remove_folder(const char *path)
 {
-    DIR           *folder = opendir(path);
+    DIR           *folder = mer_folder_open(path);
     struct dirent *entry;
     char           name[1024];
     while (folder && (entry = readdir(folder)) != NULL) {

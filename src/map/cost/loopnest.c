@@ -35,7 +35,7 @@ static MerStatus open_loopnest(void *state, const MerProblem *problem, const voi
     model->exclusive_axes = chosen->axes == 1;
     model->ramp = chosen->ramp;
     const MerNestSpace *space = problem->state ? mer_map_nest_space(problem) : NULL;
-    model->constraints = space && space->is_constrained ? &space->constraints : NULL;
+    model->constraints = space && space->is_constrained ? space->constraints : NULL;
     return status;
 }
 

@@ -308,7 +308,7 @@ static const char *join(const char *text, const char *part, MerArena *arena)
 /* "K=16, C<=4 on x", and the dims that stay off the fan-out. */
 static const char *factor_text(const MerNestSpace *nest, int l, MerArena *arena)
 {
-    const MerNestConstraints *constraints = &nest->constraints;
+    const MerNestConstraints *constraints = nest->constraints;
     const char               *text = "";
     const char               *apart = "";
     bool has_fanout = nest->fanout[l][MER_PLACE_X] > 1 || nest->fanout[l][MER_PLACE_Y] > 1;
@@ -341,7 +341,7 @@ static const char *factor_text(const MerNestSpace *nest, int l, MerArena *arena)
 
 static const char *level_text(const MerNestSpace *nest, int l, MerArena *arena)
 {
-    const MerNestConstraints *constraints = &nest->constraints;
+    const MerNestConstraints *constraints = nest->constraints;
     const char               *text = factor_text(nest, l, arena);
     if (nest->fixed_count[l] > 0) {
         const char *order = "innermost";
@@ -366,10 +366,10 @@ const char *mer_nest_constraints_text(const MerNestSpace *nest, MerArena *arena)
     for (int l = nest->level_count - 1; l >= 0; l--) {
         const char *level = level_text(nest, l, arena);
         if (*level) {
-            text = mer_arena_format(arena, "%s%s: %s\n", text, nest->constraints.level_names[l],
+            text = mer_arena_format(arena, "%s%s: %s\n", text, nest->constraints->level_names[l],
                                     level);
         }
     }
-    const char *ignored = nest->constraints.ignored;
+    const char *ignored = nest->constraints->ignored;
     return ignored ? mer_arena_format(arena, "%snot obeyed: %s\n", text, ignored) : text;
 }

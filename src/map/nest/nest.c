@@ -33,7 +33,7 @@ static bool is_full(const MerNestSpace *nest, const MerNestSlot *slot)
 {
     int capacity = nest->fanout[slot->level][slot->place];
     for (int d = 0; d < MER_DIM_COUNT; d++) {
-        int exact = nest->constraints.exact[slot->level][slot->place][d];
+        int exact = nest->constraints->exact[slot->level][slot->place][d];
         capacity /= exact > 0 ? exact : 1;
     }
     return slot->place != MER_PLACE_TEMPORAL && capacity < 2;
@@ -44,8 +44,8 @@ static void find_allowed(MerNestSpace *nest)
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         for (int s = 0; s < nest->slot_count; s++) {
             const MerNestSlot *slot = &nest->slots[s];
-            if (nest->constraints.exact[slot->level][slot->place][d] == 0 &&
-                nest->constraints.most[slot->level][slot->place][d] != 1 && !is_full(nest, slot)) {
+            if (nest->constraints->exact[slot->level][slot->place][d] == 0 &&
+                nest->constraints->most[slot->level][slot->place][d] != 1 && !is_full(nest, slot)) {
                 nest->allowed[d][nest->allowed_count[d]++] = s;
             }
         }
@@ -60,18 +60,20 @@ static MerKnob make_knob(const char *name, MerKnobKind kind, MerRole role, int l
 
 static int add_primes(MerNestSpace *nest, MerKnob *knobs, MerArena *arena)
 {
-    int count = 0;
+    int prime[MER_NEST_PRIMES], dim[MER_NEST_PRIMES], count = 0;
     for (int i = 0; i < nest->shape.dim_count; i++) {
         int d = nest->shape.dims[i];
-        int primes = mer_primes(mer_nest_free_size(nest, d), nest->prime + count);
+        int primes = mer_primes(mer_nest_free_size(nest, d), prime + count);
         for (int k = 0; k < primes && nest->allowed_count[d] > 1; k++) {
             const char *name =
-                mer_arena_format(arena, "tile.%c.%d.%d", MER_DIM_LETTERS[d], nest->prime[count], k);
-            nest->dim[count] = d;
+                mer_arena_format(arena, "tile.%c.%d.%d", MER_DIM_LETTERS[d], prime[count], k);
+            dim[count] = d;
             knobs[count++] =
                 make_knob(name, MER_KNOB_CATEGORY, MER_ROLE_TILE, -1, d, nest->allowed_count[d]);
         }
     }
+    nest->prime = memcpy(MER_ARRAY(arena, int, count), prime, (size_t)count * sizeof *prime);
+    nest->dim = memcpy(MER_ARRAY(arena, int, count), dim, (size_t)count * sizeof *dim);
     return count;
 }
 
@@ -99,7 +101,7 @@ static int add_shares(MerNestSpace *nest, const MerPlatform *platform, MerKnob *
 /* Which loops of each level are sorted by knobs, and which have a place that is fixed. */
 static void find_sorted(MerNestSpace *nest)
 {
-    const MerNestConstraints *constraints = &nest->constraints;
+    const MerNestConstraints *constraints = nest->constraints;
     for (int l = 0; l < nest->level_count; l++) {
         unsigned is_fixed = 0;
         for (int i = 0; i < constraints->inner_count[l]; i++) {
@@ -159,8 +161,8 @@ static void set_keeps(MerNestSpace *nest, const MerPlatform *platform)
     for (int l = 0; l < nest->level_count; l++) {
         const MerMemory *memory = &platform->memories[nest->level_count - 1 - l];
         bool             is_outermost = l == nest->level_count - 1;
-        unsigned         fixed = nest->constraints.keep[l] | nest->constraints.bypass[l];
-        nest->keep[l] = is_outermost ? all : (memory->keep & ~fixed) | nest->constraints.keep[l];
+        unsigned         fixed = nest->constraints->keep[l] | nest->constraints->bypass[l];
+        nest->keep[l] = is_outermost ? all : (memory->keep & ~fixed) | nest->constraints->keep[l];
         nest->is_free[l] = is_outermost ? 0 : all & ~(memory->keep | memory->bypass | fixed);
     }
 }
@@ -199,7 +201,7 @@ static void make_blanks(MerNestSpace *nest)
     for (int i = 0; nest->is_constrained && i < nest->shape.dim_count; i++) {
         int d = nest->shape.dims[i];
         for (int s = 0; s < nest->slot_count; s++) {
-            int exact = nest->constraints.exact[nest->slots[s].level][nest->slots[s].place][d];
+            int exact = nest->constraints->exact[nest->slots[s].level][nest->slots[s].place][d];
             *mer_nest_slot_factor(nest->blank, &nest->slots[s], d) = exact > 0 ? exact : 1;
         }
         if (nest->genome == MER_GENOME_PRIMES && nest->allowed_count[d] == 1) {
@@ -213,10 +215,14 @@ MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlat
                               MerNestGenome genome, const MerNestConstraints *constraints,
                               MerSpace *space, MerArena *arena, MerError *error)
 {
-    *nest = (MerNestSpace){.op = op, .genome = genome, .level_count = platform->memory_count};
-    if (constraints) {
-        nest->constraints = *constraints;
-        nest->is_constrained = mer_nest_is_constrained(constraints);
+    static const MerNestConstraints none;
+    *nest = (MerNestSpace){
+        .op = op, .genome = genome, .level_count = platform->memory_count, .constraints = &none};
+    nest->is_constrained = constraints && mer_nest_is_constrained(constraints);
+    if (nest->is_constrained || (constraints && constraints->ignored)) {
+        MerNestConstraints *copy = MER_NEW(arena, MerNestConstraints);
+        *copy = *constraints;
+        nest->constraints = copy;
     }
     if (platform->kind != MER_PLATFORM_PE_ARRAY || platform->memory_count > MER_NEST_LEVELS) {
         return mer_error_set(
@@ -230,15 +236,20 @@ MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlat
     find_allowed(nest);
     find_sorted(nest);
     set_keeps(nest, platform);
-    int capacity = MER_NEST_PRIMES + (MER_NEST_SLOTS + MER_NEST_LEVELS) * MER_DIM_COUNT +
-                   MER_NEST_LEVELS * MER_TENSOR_COUNT;
-    MerKnob *knobs = MER_ARRAY(arena, MerKnob, capacity);
+    /* a network may have many layers, and each needs a tenth of these at most */
+    enum {
+        CAPACITY = MER_NEST_PRIMES + (MER_NEST_SLOTS + MER_NEST_LEVELS) * MER_DIM_COUNT +
+                   MER_NEST_LEVELS * MER_TENSOR_COUNT
+    };
+    MerKnob knobs[CAPACITY];
     nest->factor_knobs = genome == MER_GENOME_PRIMES ? add_primes(nest, knobs, arena)
                                                      : add_shares(nest, platform, knobs, arena);
     int count = add_orders(nest, platform, knobs, nest->factor_knobs, arena);
     count = add_bypasses(nest, platform, knobs, count, arena);
     make_blanks(nest);
-    *space = (MerSpace){.knob_count = count, .knobs = knobs};
+    MerKnob *kept = MER_ARRAY(arena, MerKnob, count);
+    memcpy(kept, knobs, (size_t)count * sizeof *knobs);
+    *space = (MerSpace){.knob_count = count, .knobs = kept};
     return MER_OK;
 }
 

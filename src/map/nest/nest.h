@@ -36,20 +36,20 @@ typedef struct MerNestConstraints {
 } MerNestConstraints;
 
 typedef struct MerNestSpace {
-    const MerOp       *op;
-    MerLayerShape      shape;
-    MerNestGenome      genome;
-    int                level_count;                                     /* innermost first */
-    unsigned           keep[MER_NEST_LEVELS], is_free[MER_NEST_LEVELS]; /* bit per tensor */
-    int                fanout[MER_NEST_LEVELS][3];                      /* [level][place] */
-    int                slot_count;
-    MerNestSlot        slots[MER_NEST_SLOTS];
-    int                factor_knobs; /* the first knobs of the space */
-    int                dim[MER_NEST_PRIMES], prime[MER_NEST_PRIMES]; /* primes genome, per knob */
-    int                order_knob[MER_NEST_LEVELS][MER_DIM_COUNT];   /* -1: no knob */
-    int                bypass_knob[MER_NEST_LEVELS][MER_TENSOR_COUNT];
-    MerNestConstraints constraints;
-    bool               is_constrained;
+    const MerOp              *op;
+    MerLayerShape             shape;
+    MerNestGenome             genome;
+    int                       level_count;                                     /* innermost first */
+    unsigned                  keep[MER_NEST_LEVELS], is_free[MER_NEST_LEVELS]; /* bit per tensor */
+    int                       fanout[MER_NEST_LEVELS][3];                      /* [level][place] */
+    int                       slot_count;
+    MerNestSlot               slots[MER_NEST_SLOTS];
+    int                       factor_knobs; /* the first knobs of the space */
+    const int                *dim, *prime;  /* primes genome, per knob */
+    int                       order_knob[MER_NEST_LEVELS][MER_DIM_COUNT]; /* -1: no knob */
+    int                       bypass_knob[MER_NEST_LEVELS][MER_TENSOR_COUNT];
+    const MerNestConstraints *constraints; /* never NULL */
+    bool                      is_constrained;
     /* per dim: the slots it may take (all of them without constraints) */
     int allowed_count[MER_DIM_COUNT], allowed[MER_DIM_COUNT][MER_NEST_SLOTS];
     /* per level: dims whose order is chosen, and loops that stand inside them, innermost first */

@@ -21,7 +21,7 @@ static void begin_sharing(Sharing *sharing, const MerNestSpace *nest)
         const MerNestSlot *slot = &nest->slots[s];
         int                left = nest->fanout[slot->level][slot->place];
         for (int i = 0; i < nest->shape.dim_count && left > 1; i++) {
-            int fixed = nest->constraints.exact[slot->level][slot->place][nest->shape.dims[i]];
+            int fixed = nest->constraints->exact[slot->level][slot->place][nest->shape.dims[i]];
             left = fixed > left ? 1 : left / (fixed > 0 ? fixed : 1);
         }
         sharing->axis_left[s] = left;
@@ -123,7 +123,7 @@ static void decode_constrained(const MerNestSpace *nest, const MerIndex *point, 
         for (int i = nest->allowed_count[d]; i >= 0; i--) {
             int                s = i == nest->allowed_count[d] ? chosen : nest->allowed[d][i];
             const MerNestSlot *slot = &nest->slots[s];
-            int                most = nest->constraints.most[slot->level][slot->place][d];
+            int                most = nest->constraints->most[slot->level][slot->place][d];
             if (most == 0 || *mer_nest_slot_factor(plan->levels, slot, d) * prime <= most) {
                 chosen = s;
                 break;
@@ -231,7 +231,7 @@ bool mer_nest_encode(const MerNestSpace *nest, const MerNestPlan *plan, const Me
     char reason[120];
     memset(point, 0, (size_t)space->knob_count * sizeof *point);
     if (nest->is_constrained &&
-        !mer_nest_allows(&nest->constraints, plan, &nest->shape, reason, sizeof reason)) {
+        !mer_nest_allows(nest->constraints, plan, &nest->shape, reason, sizeof reason)) {
         return false;
     }
     bool fits = nest->genome == MER_GENOME_PRIMES ? encode_primes(nest, plan, point)

@@ -18,7 +18,7 @@ static int divisor_at(int n, int rank)
 
 int mer_nest_choices(const MerNestSpace *nest, const MerNestSlot *slot, int dim, int n)
 {
-    int most = nest->constraints.most[slot->level][slot->place][dim];
+    int most = nest->constraints->most[slot->level][slot->place][dim];
     int limit = slot->place == MER_PLACE_TEMPORAL ? n : nest->fanout[slot->level][slot->place];
     limit = most > 0 && most < limit ? most : limit;
     if (nest->genome == MER_GENOME_PADDED) {
@@ -55,7 +55,7 @@ int mer_nest_free_size(const MerNestSpace *nest, int dim)
 {
     int rest = nest->shape.size[dim];
     for (int s = 0; s < nest->slot_count; s++) {
-        int exact = nest->constraints.exact[nest->slots[s].level][nest->slots[s].place][dim];
+        int exact = nest->constraints->exact[nest->slots[s].level][nest->slots[s].place][dim];
         rest = mer_padded_rest(rest, exact > 0 ? exact : 1);
     }
     return rest;
@@ -68,7 +68,7 @@ int mer_nest_rest_slot(const MerNestSpace *nest, int dim)
     for (int i = 0; i < nest->allowed_count[dim]; i++) {
         int                s = nest->allowed[dim][i];
         const MerNestSlot *slot = &nest->slots[s];
-        bool               is_limited = nest->constraints.most[slot->level][slot->place][dim] > 0;
+        bool               is_limited = nest->constraints->most[slot->level][slot->place][dim] > 0;
         int grade = slot->level + (slot->place == MER_PLACE_TEMPORAL ? MER_NEST_LEVELS : 0) +
                     (is_limited ? 0 : 2 * MER_NEST_LEVELS);
         if (grade > best_grade) {

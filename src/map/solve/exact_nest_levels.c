@@ -125,7 +125,7 @@ void mer_exact_orders_open(ExactSearch *search)
     search->level_count = search->model->level_count;
     for (int l = 0; l < search->level_count; l++) {
         search->levels[l] = (ExactLevel){.memory = &search->model->memories[l]};
-        list_orders(&search->tiles, &search->space->constraints, l, &search->levels[l]);
+        list_orders(&search->tiles, search->space->constraints, l, &search->levels[l]);
     }
 }
 

@@ -26,7 +26,7 @@ static bool fits(const ExactSearch *search, int level, int tile)
 /* Are the temporal factors of level 0 allowed, when nothing inside it is left to choose? */
 static bool allows_innermost(const ExactSearch *search, int tile)
 {
-    const MerNestConstraints *constraints = &search->space->constraints;
+    const MerNestConstraints *constraints = search->space->constraints;
     for (int i = 0; i < search->tiles.shape->dim_count; i++) {
         int d = search->tiles.shape->dims[i];
         int factor = (int)mer_exact_extent(&search->tiles, tile, i);

@@ -113,7 +113,7 @@ static void put_known_factors(Start *s)
     for (int i = 0; i < space->slot_count; i++) {
         const MerNestSlot *slot = &space->slots[i];
         const int         *best = mer_nest_slot_factor(search->best.levels, slot, 0);
-        fill_slot(s, i, is_known ? best : space->constraints.exact[slot->level][slot->place],
+        fill_slot(s, i, is_known ? best : space->constraints->exact[slot->level][slot->place],
                   is_taken);
     }
     for (int l = 0; is_known && l < space->level_count; l++) {
@@ -222,7 +222,7 @@ static bool obeys(Start *s)
     for (int i = 0; i < space->slot_count * shape->dim_count; i++) {
         const MerNestSlot *slot = &space->slots[i / shape->dim_count];
         int                d = shape->dims[i % shape->dim_count];
-        if (!mer_nest_permits(&space->constraints, slot->level, slot->place, d,
+        if (!mer_nest_permits(space->constraints, slot->level, slot->place, d,
                               *mer_nest_slot_factor(s->plan.levels, slot, d))) {
             return false;
         }

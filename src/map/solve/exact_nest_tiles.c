@@ -201,8 +201,8 @@ static bool pack_rest(const Packing *p, int position, int columns, int rows)
         int  y = whole / x;
         bool is_split = x > 1 && y > 1;
         if ((is_split && search->model->exclusive_axes) ||
-            !mer_nest_permits(&search->space->constraints, p->level, MER_PLACE_X, d, x) ||
-            !mer_nest_permits(&search->space->constraints, p->level, MER_PLACE_Y, d, y)) {
+            !mer_nest_permits(search->space->constraints, p->level, MER_PLACE_X, d, x) ||
+            !mer_nest_permits(search->space->constraints, p->level, MER_PLACE_Y, d, y)) {
             continue;
         }
         p->x[d] = x;

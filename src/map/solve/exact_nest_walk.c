@@ -126,7 +126,7 @@ static bool is_inside(const ExactTiles *tiles, const uint64_t *inside, int tile)
 static bool take_trips(const ExactSearch *search, int l, int tile, int array, double *trips)
 {
     const ExactTiles         *tiles = &search->tiles;
-    const MerNestConstraints *constraints = &search->space->constraints;
+    const MerNestConstraints *constraints = search->space->constraints;
     for (int i = 0; i < tiles->shape->dim_count; i++) {
         int d = tiles->shape->dims[i];
         int factor =

@@ -169,18 +169,29 @@ static const char *find_placeholder(void)
     return NULL;
 }
 
-bool mer_report_may_write(const char *path)
+/* MER_INVALID: there is a file that is no page of ours. */
+static MerStatus check_page(const char *path, MerError *error)
 {
     static const char mark[] = "mercator-data"; /* of the data block that every page has */
-    MerArena         *arena = mer_arena_new();
-    char             *text;
+    char             *text = NULL;
     size_t            size;
     struct stat       about;
-    bool              is_file = stat(path, &about) == 0 && S_ISREG(about.st_mode);
-    bool is_ours = is_file && mer_file_read(path, SIZE_MAX, arena, &text, &size, NULL) == MER_OK &&
-                   strstr(text, mark);
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
+        return MER_OK;
+    }
+    MerArena *arena = mer_arena_new();
+    MerStatus status = mer_file_read(path, SIZE_MAX, arena, &text, &size, error);
+    if (status != MER_IO && !(status == MER_OK && strstr(text, mark))) {
+        status = mer_error_set(error, MER_INVALID,
+                               "%s is not a page of Mercator, and stays as it is", path);
+    }
     mer_arena_free(arena);
-    return !is_file || is_ours;
+    return status;
+}
+
+bool mer_report_may_write(const char *path)
+{
+    return check_page(path, NULL) != MER_INVALID;
 }
 
 static MerStatus write_page(const MerReportRun *runs, int run_count, const char *study,
@@ -193,10 +204,7 @@ static MerStatus write_page(const MerReportRun *runs, int run_count, const char 
         return mer_error_set(error, MER_UNSUPPORTED,
                              "%s: this program was built without the report page", path);
     }
-    if (!mer_report_may_write(path)) {
-        return mer_error_set(error, MER_INVALID, "%s is not a page of Mercator, and stays as it is",
-                             path);
-    }
+    MER_TRY(check_page(path, error));
     MER_TRY(mer_output_open(&output, path, error));
     const char *rest = place + strlen(placeholder);
     fwrite(page, 1, (size_t)(place - page), output.file);

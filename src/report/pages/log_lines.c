@@ -2,6 +2,7 @@
  * trial would take most of the time of a report. */
 #include "report/pages/log_lines.h"
 
+#include "base/descriptor.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -179,7 +180,7 @@ static bool scan(MerLogLine *line)
 
 MerStatus mer_log_open(MerLogFile *log, const char *path, MerError *error)
 {
-    *log = (MerLogFile){.file = fopen(path, "r"), .path = path};
+    *log = (MerLogFile){.file = mer_file_open(path), .path = path};
     if (log->file == NULL) {
         return mer_error_set(error, errno == ENOENT || errno == ENOTDIR ? MER_NOT_FOUND : MER_IO,
                              "%s: %s, expected a run log", path, strerror(errno));

@@ -1,11 +1,11 @@
-/* Trials as CSV (RFC 4180 quoting, lines end in a newline). */
+/* Trials of runs as CSV (RFC 4180 quoting, lines end in a newline). */
 #include "report/tables/csv.h"
 
-#include "base/memory.h"
+#include "base/json_read.h"
 #include "base/output.h"
+#include "mercator/metric.h"
 #include "report/pages/log_lines.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,19 +41,28 @@ static void collect_metrics(Metrics *metrics, MerSlice cost)
     }
 }
 
+void mer_csv_text(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text != '\0'; text++) {
+        fputs(*text == '"' ? "\"\"" : (char[]){*text, '\0'}, file);
+    }
+    fputc('"', file);
+}
+
+void mer_csv_title(FILE *file, const char *metric)
+{
+    MerMetric found = mer_metric_find(metric);
+    fprintf(file, found != MER_METRIC_COUNT ? ",%s [%s]" : ",%s", metric,
+            found != MER_METRIC_COUNT ? mer_metric_info(found)->unit : "");
+}
+
 /* The text of a JSON string, quoted for CSV. */
 static void write_text(FILE *file, MerSlice json)
 {
     cJSON *parsed = cJSON_ParseWithLength(json.text, json.length);
     if (cJSON_IsString(parsed)) {
-        fputc('"', file);
-        for (const char *sign = parsed->valuestring; *sign != '\0'; sign++) {
-            if (*sign == '"') {
-                fputc('"', file);
-            }
-            fputc(*sign, file);
-        }
-        fputc('"', file);
+        mer_csv_text(file, parsed->valuestring);
     }
     cJSON_Delete(parsed);
 }
@@ -75,10 +84,16 @@ static void write_costs(FILE *file, const Metrics *metrics, MerSlice cost)
     }
 }
 
-static void write_trial(FILE *file, const Metrics *metrics, const MerLogLine *line)
+typedef struct Run { /* one log */
+    const char *path, *name;
+    const char *before; /* cells that stand before those of a trial, with their commas */
+    char        unit[NAME_LIMIT];
+} Run;
+
+static void write_trial(FILE *file, const Metrics *metrics, const Run *run, const MerLogLine *line)
 {
     bool is_feasible = !isnan(line->score);
-    fprintf(file, "%lld,%lld,", (long long)line->index, (long long)line->task);
+    fprintf(file, "%s%lld,%lld,", run->before, (long long)line->index, (long long)line->task);
     if (is_feasible) {
         fprintf(file, "%.*s", (int)line->score_text.length, line->score_text.text);
     }
@@ -90,20 +105,54 @@ static void write_trial(FILE *file, const Metrics *metrics, const MerLogLine *li
     fputc('\n', file);
 }
 
+static const char *quoted(const char *text, MerArena *arena)
+{
+    char  *data = NULL;
+    size_t size = 0;
+    FILE  *stream = open_memstream(&data, &size);
+    if (stream != NULL) {
+        mer_csv_text(stream, text);
+        fclose(stream);
+    }
+    const char *kept = mer_arena_text(arena, data != NULL ? data : "");
+    free(data);
+    return kept;
+}
+
+/* What tells the runs apart, from the header. */
+static void describe(Run *run, const MerLogLine *line, bool is_alone, MerArena *arena)
+{
+    static const char *const plugins[] = {"problem", "workload", "platform", "optimizer"};
+    cJSON                   *header = cJSON_ParseWithLength(line->text, line->length);
+    snprintf(run->unit, sizeof run->unit, "%s", mer_json_get_text(header, "unit", ""));
+    run->before = is_alone ? "" : mer_arena_format(arena, "%s,", quoted(run->name, arena));
+    for (int i = 0; !is_alone && i < 4; i++) {
+        const char *name = mer_json_get_text(mer_json_get(header, plugins[i]), "name", "");
+        run->before = mer_arena_format(arena, "%s%s,", run->before, quoted(name, arena));
+    }
+    if (!is_alone) {
+        run->before = mer_arena_format(arena, "%s%s,%.0f,", run->before,
+                                       quoted(mer_json_get_text(header, "objective", ""), arena),
+                                       mer_json_get_real(header, "seed", 0));
+    }
+    cJSON_Delete(header);
+}
+
 /* Without a file it learns the metrics, with one it writes the rows. */
-static MerStatus walk(const char *path, Metrics *metrics, FILE *file, MerError *error)
+static MerStatus walk(Run *run, bool is_alone, Metrics *metrics, FILE *file, MerArena *arena,
+                      MerError *error)
 {
     MerLogFile log;
     MerLogLine line;
-    MerStatus  status = mer_log_open(&log, path, error);
+    MerStatus  status = mer_log_open(&log, run->path, error);
     while (status == MER_OK && (status = mer_log_next(&log, &line, error)) == MER_OK &&
            line.type != NULL) {
-        if (strcmp(line.type, "trial") != 0) {
-            continue;
-        }
-        if (file != NULL) {
-            write_trial(file, metrics, &line);
-        } else if (line.cost.text != NULL) {
+        bool is_trial = strcmp(line.type, "trial") == 0;
+        if (file == NULL && strcmp(line.type, "header") == 0) {
+            describe(run, &line, is_alone, arena);
+        } else if (is_trial && file != NULL) {
+            write_trial(file, metrics, run, &line);
+        } else if (is_trial && line.cost.text != NULL) {
             collect_metrics(metrics, line.cost);
         }
     }
@@ -111,33 +160,54 @@ static MerStatus walk(const char *path, Metrics *metrics, FILE *file, MerError *
     return status;
 }
 
-static MerStatus write_csv(const char *log, const char *path, MerError *error)
+/* The score is the objective, or its negative: in its unit, where all runs have the same. */
+static void write_titles(FILE *file, const Metrics *metrics, const Run *runs, int count)
+{
+    bool is_one_unit = runs[0].unit[0] != '\0';
+    for (int r = 1; r < count; r++) {
+        is_one_unit = is_one_unit && strcmp(runs[r].unit, runs[0].unit) == 0;
+    }
+    fputs(count > 1 ? "run,problem,workload,platform,optimizer,objective,seed," : "", file);
+    fprintf(file, is_one_unit ? "index,task,score [%s]" : "index,task,score", runs[0].unit);
+    fputs(",feasible,reason", file);
+    for (int i = 0; i < metrics->count; i++) {
+        char name[NAME_LIMIT];
+        snprintf(name, sizeof name, "%.*s", (int)strlen(metrics->name[i]) - 2,
+                 metrics->name[i] + 1);
+        mer_csv_title(file, name);
+    }
+    fputc('\n', file);
+}
+
+static MerStatus write_all(Run *runs, int count, const char *path, MerArena *arena, MerError *error)
 {
     Metrics   metrics = {.count = 0};
     MerOutput output;
-    MER_TRY(walk(log, &metrics, NULL, error));
-    MER_TRY(mer_output_open(&output, path, error));
-    fputs("index,task,score,feasible,reason", output.file);
-    for (int i = 0; i < metrics.count; i++) {
-        fprintf(output.file, ",%.*s", (int)strlen(metrics.name[i]) - 2, metrics.name[i] + 1);
+    for (int r = 0; r < count; r++) {
+        runs[r].before = "";
+        MER_TRY(walk(&runs[r], count == 1, &metrics, NULL, arena, error));
     }
-    fputc('\n', output.file);
-    MerStatus status = walk(log, &metrics, output.file, error);
-    if (status != MER_OK) {
-        mer_output_discard(&output);
-        return status;
+    MER_TRY(mer_output_open(&output, path, error));
+    write_titles(output.file, &metrics, runs, count);
+    for (int r = 0; r < count; r++) {
+        MerStatus status = walk(&runs[r], count == 1, &metrics, output.file, arena, error);
+        if (status != MER_OK) {
+            mer_output_discard(&output);
+            return status;
+        }
     }
     return mer_output_close(&output, error);
 }
 
-MerStatus mer_report_csv(const char *run_directory, const char *path, MerError *error)
+MerStatus mer_report_csv(const char *const *runs, int count, const char *path, MerArena *arena,
+                         MerError *error)
 {
-    size_t length = strlen(run_directory);
-    bool   is_log = length > 6 && strcmp(run_directory + length - 6, ".jsonl") == 0;
-    char  *log = mer_heap_zeroed(length + sizeof "/run.jsonl", 1);
-    memcpy(log, run_directory, length);
-    memcpy(log + length, "/run.jsonl", is_log ? 0 : sizeof "/run.jsonl");
-    MerStatus status = write_csv(log, path, error);
-    free(log);
-    return status;
+    Run *logs = MER_ARRAY(arena, Run, count);
+    for (int r = 0; r < count; r++) {
+        size_t length = strlen(runs[r]);
+        bool   is_log = length > 6 && strcmp(runs[r] + length - 6, ".jsonl") == 0;
+        logs[r] = (Run){.path = is_log ? runs[r] : mer_arena_format(arena, "%s/run.jsonl", runs[r]),
+                        .name = runs[r]};
+    }
+    return write_all(logs, count, path, arena, error);
 }

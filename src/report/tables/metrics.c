@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MOST_METRICS = 16, MOST_KEYS = 256, MOST_OVER = 8 };
 
@@ -77,11 +78,11 @@ static void describe(Table *table, Run *run, const cJSON *header)
 {
     static const char *const plugins[] = {"workload", "problem", "platform", "evaluator",
                                           "optimizer"};
-    static const char *const plain[] = {"objective", "budget", "time_s"};
+    static const char *const plain[] = {"objective", "budget", "time_s", "total_time_s"};
     for (int i = 0; i < 5; i++) {
         describe_plugin(table, run, plugins[i], mer_json_get(header, plugins[i]));
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         const cJSON *value = mer_json_get(header, plain[i]);
         if (value) {
             set_value(table, run, plain[i], value);
@@ -282,7 +283,7 @@ static MerStatus read_names(Table *table, const char *names, MerError *error)
     for (char *word = strtok_r(mer_arena_text(table->arena, names), ", ", &rest); word;
          word = strtok_r(NULL, ", ", &rest)) {
         MerMetric metric = mer_metric_find(word);
-        bool      is_gap = strcmp(word, gap_name) == 0;
+        bool      is_gap = strcasecmp(word, gap_name) == 0;
         if ((metric == MER_METRIC_COUNT && !is_gap) || table->metric_count == MOST_METRICS) {
             return mer_error_set(
                 error, MER_INVALID,

@@ -1,7 +1,10 @@
 /* Text tables for people. */
 #include "report/tables/table.h"
 
+#include "base/terminal.h"
+
 #include <stdbool.h>
+#include <string.h>
 
 enum { GAP = 2 };
 
@@ -9,7 +12,8 @@ struct MerTextTable {
     MerArena    *arena;
     int          columns, count; /* cells, the titles first */
     const char **cells;
-    bool        *is_right;
+    bool        *is_right, *is_whole; /* whole: never shortened */
+    int *spare; /* by column: how easily it is left out where there is not enough width; 0: never */
 };
 
 MerTextTable *mer_text_table_new(MerArena *arena, int column_count, const char *const *titles)
@@ -18,9 +22,14 @@ MerTextTable *mer_text_table_new(MerArena *arena, int column_count, const char *
     table->arena = arena;
     table->columns = column_count;
     table->is_right = MER_ARRAY(arena, bool, column_count);
+    table->is_whole = MER_ARRAY(arena, bool, column_count);
+    table->spare = MER_ARRAY(arena, int, column_count);
     for (int i = 0; i < column_count; i++) {
-        table->is_right[i] = titles[i][0] == '>';
-        mer_text_table_add(table, titles[i] + table->is_right[i]);
+        table->spare[i] = (int)strspn(titles[i], "~");
+        const char *title = titles[i] + table->spare[i];
+        table->is_right[i] = *title == '>';
+        table->is_whole[i] = *title == '>' || *title == '=';
+        mer_text_table_add(table, title + table->is_whole[i]);
     }
     return table;
 }
@@ -68,43 +77,155 @@ void mer_text_table_add_percent(MerTextTable *table, double share)
     mer_text_table_add(table, buffer);
 }
 
-/* Characters, not bytes: names may hold any UTF-8. */
-static int text_width(const char *text)
+/* How a table is laid out for a width. */
+typedef struct Layout {
+    int *widths;     /* 0: the column is left out */
+    bool is_wrapped; /* words of the last column go on below it */
+} Layout;
+
+enum { LEAST_NAME = 20, LEAST_WORDS = 24, LEAST = 6 };
+
+static int last_shown(const MerTextTable *table, const Layout *layout)
 {
-    int width = 0;
-    for (; *text != '\0'; text++) {
-        width += ((unsigned char)*text & 0xc0) != 0x80;
+    int last = table->columns - 1;
+    while (last > 0 && layout->widths[last] == 0) {
+        last--;
     }
-    return width;
+    return last;
+}
+
+static int total_width(const MerTextTable *table, const Layout *layout)
+{
+    int total = -GAP;
+    for (int c = 0; c < table->columns; c++) {
+        total += layout->widths[c] > 0 ? layout->widths[c] + GAP : 0;
+    }
+    return total;
+}
+
+/* Texts give way, the widest first, down to `least` (`words` where lines are broken). */
+static void shorten(const MerTextTable *table, Layout *layout, int most, int least, int words)
+{
+    int last = last_shown(table, layout);
+    for (int over = total_width(table, layout) - most; over > 0; over--) {
+        int widest = -1;
+        for (int c = 0; c < table->columns; c++) {
+            int floor = c == last && layout->is_wrapped ? words : least;
+            if (!table->is_whole[c] && layout->widths[c] > floor &&
+                (widest < 0 || layout->widths[c] > layout->widths[widest])) {
+                widest = c;
+            }
+        }
+        if (widest < 0) {
+            return;
+        }
+        layout->widths[widest]--;
+    }
+}
+
+/* The column that can be done without most easily, the last of equals; -1: none. */
+static int least_wanted(const MerTextTable *table, const Layout *layout)
+{
+    int found = -1;
+    for (int c = 1; c < table->columns; c++) {
+        if (layout->widths[c] > 0 && table->spare[c] > 0 &&
+            (found < 0 || table->spare[c] >= table->spare[found])) {
+            found = c;
+        }
+    }
+    return found;
+}
+
+static Layout natural_layout(const MerTextTable *table)
+{
+    Layout layout = {.widths = MER_ARRAY(table->arena, int, table->columns)};
+    for (int i = 0; i < table->count; i++) {
+        int width = mer_text_columns(table->cells[i]);
+        int column = i % table->columns;
+        layout.widths[column] = width > layout.widths[column] ? width : layout.widths[column];
+    }
+    return layout;
+}
+
+/* Names are shortened first, then columns are left out, then names become very short. */
+static Layout fit(const MerTextTable *table, int most)
+{
+    Layout full = natural_layout(table), layout = full;
+    if (most == 0 || total_width(table, &full) <= most) {
+        return full;
+    }
+    layout.widths = MER_ARRAY(table->arena, int, table->columns);
+    layout.is_wrapped =
+        !table->is_right[table->columns - 1] && table->spare[table->columns - 1] == 0;
+    for (;;) {
+        int dropped;
+        for (int c = 0; c < table->columns; c++) {
+            layout.widths[c] = full.widths[c];
+        }
+        shorten(table, &layout, most, LEAST_NAME, LEAST_WORDS);
+        if (total_width(table, &layout) <= most || (dropped = least_wanted(table, &full)) < 0) {
+            break;
+        }
+        full.widths[dropped] = 0;
+    }
+    shorten(table, &layout, most, LEAST, LEAST);
+    return layout;
 }
 
 static void print_row(const MerTextTable *table, const char *const *cells, int count,
-                      const int *widths, FILE *file)
+                      const Layout *layout, FILE *file)
 {
-    int pending = 0; /* blanks are held back, so that no line ends in them */
+    int pending = 0, at = 0; /* blanks are held back, so that no line ends in them */
     for (int i = 0; i < count; i++) {
-        int padding = widths[i] - text_width(cells[i]);
-        if (*cells[i] == '\0') {
-            pending += widths[i] + GAP;
+        int width = layout->widths[i];
+        if (width == 0 || *cells[i] == '\0') {
+            pending += width > 0 ? width + GAP : 0;
             continue;
         }
-        fprintf(file, "%*s%s", pending + (table->is_right[i] ? padding : 0), "", cells[i]);
+        if (layout->is_wrapped && i == table->columns - 1) {
+            int start = at + pending;
+            fprintf(file, "%*s", pending, "");
+            mer_print_words(file, cells[i], start, start, start + width);
+            return;
+        }
+        size_t size = strlen(cells[i]) + 3;
+        char  *text = mer_arena_alloc(table->arena, size);
+        mer_text_shorten(text, size, cells[i], width);
+        int padding = width - mer_text_columns(text);
+        int before = pending + (table->is_right[i] ? padding : 0);
+        fprintf(file, "%*s%s", before, "", text);
+        at += before + mer_text_columns(text);
         pending = GAP + (table->is_right[i] ? 0 : padding);
     }
     fputc('\n', file);
 }
 
+static void name_left_out(const MerTextTable *table, const Layout *layout, int columns, FILE *file)
+{
+    const char *names = NULL;
+    for (int c = 0; c < table->columns; c++) {
+        if (layout->widths[c] == 0 && *table->cells[c] != '\0') {
+            names = mer_arena_format(table->arena, "%s%s%s", names ? names : "", names ? ", " : "",
+                                     table->cells[c]);
+        }
+    }
+    if (names) {
+        mer_print_words(file,
+                        mer_arena_format(table->arena, "(not in %d columns: %s)", columns, names),
+                        0, 0, columns);
+    }
+}
+
 void mer_text_table_print(const MerTextTable *table, FILE *file)
 {
-    int *widths = MER_ARRAY(table->arena, int, table->columns);
-    for (int i = 0; i < table->count; i++) {
-        int width = text_width(table->cells[i]);
-        int column = i % table->columns;
-        widths[column] = width > widths[column] ? width : widths[column];
-    }
+    int    columns = mer_terminal_columns(file);
+    Layout layout = fit(table, columns);
     for (int i = 0; i < table->count; i += table->columns) {
         int left = table->count - i;
-        print_row(table, table->cells + i, left < table->columns ? left : table->columns, widths,
+        fputs(i == 0 ? mer_style(file, MER_STYLE_STRONG) : "", file);
+        print_row(table, table->cells + i, left < table->columns ? left : table->columns, &layout,
                   file);
+        fputs(i == 0 ? mer_style(file, MER_STYLE_NONE) : "", file);
     }
+    name_left_out(table, &layout, columns, file);
 }

@@ -16,7 +16,9 @@
 
 typedef struct MerTextTable MerTextTable;
 
-/* A title that starts with `>` makes a right-aligned column. */
+/* A title that starts with `>` makes a right-aligned column, `=` one whose texts are never shortened. One with a `~` before all that is left out
+ * where a terminal is too narrow, sooner with two of them. Before, names are shortened, and
+ * those of the last column broken into lines. What goes to no terminal is never cut. */
 MerTextTable *mer_text_table_new(MerArena *arena, int column_count, const char *const *titles);
 /* The next cell, row by row; copies the text, NULL is an empty cell. */
 void mer_text_table_add(MerTextTable *table, const char *text);

@@ -6,10 +6,10 @@
 #include "run/internal.h"
 #include "run/log/header.h"
 
-static const char *const keys[] = {"version",   "problem", "workload", "platform", "optimizer",
-                                   "objective", "seed",    "budget",   "time_s",   "gap",
-                                   "pareto",    "batch",   "legality", "warm",     "policy",
-                                   "fixed",     "count",   "log",      "rounds",   "assess"};
+static const char *const keys[] = {
+    "version", "problem", "workload", "platform",     "optimizer", "objective", "seed",
+    "budget",  "time_s",  "gap",      "total_time_s", "pareto",    "batch",     "legality",
+    "warm",    "policy",  "fixed",    "count",        "log",       "rounds",    "assess"};
 
 static const char *add(const char *identity, const cJSON *item, MerArena *arena)
 {

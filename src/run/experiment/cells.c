@@ -1,6 +1,7 @@
 /* Running the cells of an experiment. */
 #include "run/experiment/cells.h"
 
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "base/json_read.h"
 #include "base/memory.h"
@@ -8,6 +9,7 @@
 #include "run/search/objective.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -47,15 +49,25 @@ static int by_identity(const void *a, const void *b)
 }
 
 /* Finds the folders of earlier cells, sorted by what they ran. */
-static void look_around(Batch *batch)
+static MerStatus look_around(Batch *batch, MerError *error)
 {
-    DIR      *folder = opendir(batch->cells->root);
+    DIR      *folder = mer_folder_open(batch->cells->root);
     MerArena *scratch = mer_arena_new(); /* headers may be long */
-    for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
+    MerStatus status = MER_OK;
+    if (!folder && errno != ENOENT) {
+        status = mer_error_set(error, MER_IO, "%s: cannot read: %s", batch->cells->root,
+                               strerror(errno));
+    }
+    for (struct dirent *entry = folder ? readdir(folder) : NULL; entry && status == MER_OK;
+         entry = readdir(folder)) {
+        char       *header = NULL;
+        bool        is_whole;
         const char *directory =
             mer_arena_format(batch->arena, "%s/%s", batch->cells->root, entry->d_name);
         const char *log = mer_arena_format(batch->arena, "%s/run.jsonl", directory);
-        const char *header = entry->d_name[0] == '.' ? NULL : mer_file_first_line(log, scratch);
+        if (entry->d_name[0] != '.') {
+            status = mer_file_first_line(log, scratch, &header, &is_whole, error);
+        }
         const char *identity = header ? mer_cell_identity_of(header, batch->arena) : NULL;
         mer_arena_reset(scratch);
         if (identity) {
@@ -70,6 +82,7 @@ static void look_around(Batch *batch)
     if (batch->old_count > 0) {
         qsort(batch->old, (size_t)batch->old_count, sizeof *batch->old, by_identity);
     }
+    return status;
 }
 
 static Old *find_old(Batch *batch, const char *identity)
@@ -99,7 +112,7 @@ static bool is_redone(const MerCells *cells, const MerRunSpec *spec)
 /* An empty log is no cell. */
 static bool has_log(const char *directory, MerArena *arena)
 {
-    FILE *file = fopen(mer_arena_format(arena, "%s/run.jsonl", directory), "r");
+    FILE *file = mer_file_open(mer_arena_format(arena, "%s/run.jsonl", directory));
     bool  has_text = file && getc(file) != EOF;
     if (file) {
         fclose(file);
@@ -137,7 +150,7 @@ static void give_folders(Batch *batch)
 static bool is_whole(const char *log, MerArena *arena)
 {
     static const char summary[] = "{\"type\":\"summary\"";
-    FILE             *file = fopen(log, "r");
+    FILE             *file = mer_file_open(log);
     char             *tail = mer_arena_alloc(arena, TAIL + 1);
     long              size = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
     long              skipped = size > TAIL ? size - TAIL : 0;
@@ -283,7 +296,7 @@ static void run_round(Batch *batch, bool is_timed, int threads)
     const MerCells *cells = batch->cells;
     batch->todo_count = batch->next = 0;
     for (int i = 0; i < cells->count; i++) {
-        if ((cells->specs[i].time_s > 0) == is_timed) {
+        if ((mer_run_time(&cells->specs[i]) > 0) == is_timed) {
             batch->todo[batch->todo_count++] = i;
         }
     }
@@ -310,11 +323,13 @@ MerStatus mer_cells_run(MerCells *cells, MerArena *arena, MerError *error)
         free(batch.outcomes);
         return mer_error_set(error, MER_IO, "no lock for the cells of %s", cells->root);
     }
-    int threads = cells->threads > 0 ? cells->threads : mer_cpu_count();
-    look_around(&batch);
-    give_folders(&batch);
-    run_round(&batch, false, threads);
-    run_round(&batch, true, threads);
+    int       threads = cells->threads > 0 ? cells->threads : mer_cpu_count();
+    MerStatus status = look_around(&batch, error);
+    if (status == MER_OK) {
+        give_folders(&batch);
+        run_round(&batch, false, threads);
+        run_round(&batch, true, threads);
+    }
     for (int i = batch.told; i < cells->count; i++) {
         if (batch.outcomes[i].arena) {
             mer_arena_free(batch.outcomes[i].arena);
@@ -322,5 +337,5 @@ MerStatus mer_cells_run(MerCells *cells, MerArena *arena, MerError *error)
     }
     free(batch.outcomes);
     pthread_mutex_destroy(&batch.lock);
-    return MER_OK;
+    return status;
 }

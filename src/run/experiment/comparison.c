@@ -22,8 +22,8 @@ static int direction_of(const char *objective, MerArena *arena)
 
 static bool is_same_group(const MerCell *a, const MerCell *b)
 {
-    double limit_a = a->is_timed ? a->spec->time_s : (double)a->spec->budget;
-    double limit_b = b->is_timed ? b->spec->time_s : (double)b->spec->budget;
+    double limit_a = a->is_timed ? mer_run_time(a->spec) : (double)a->spec->budget;
+    double limit_b = b->is_timed ? mer_run_time(b->spec) : (double)b->spec->budget;
     return a->is_timed == b->is_timed && limit_a == limit_b && a->spec->graph == b->spec->graph &&
            a->spec->platform == b->spec->platform && a->spec->evaluator == b->spec->evaluator &&
            strcmp(objective_of(a->spec), objective_of(b->spec)) == 0;
@@ -125,7 +125,7 @@ static void fill_group(const MerCell *cells, int count, const MerCell *first,
         .evaluator = first->spec->evaluator->name,
         .objective = objective,
         .is_timed = first->is_timed,
-        .limit = first->is_timed ? first->spec->time_s : (double)first->spec->budget,
+        .limit = first->is_timed ? mer_run_time(first->spec) : (double)first->spec->budget,
         .direction = direction_of(objective, arena),
         .rows = MER_ARRAY(arena, MerComparisonRow, count),
     };

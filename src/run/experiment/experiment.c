@@ -1,6 +1,6 @@
 /* Experiments: gathering what was asked for. Reading files is in experiment_yaml.c, expansion into runs
  * in experiment_expand.c. */
-#include "run/experiment/experiment.h"
+#include "run/experiment/experiment_parts.h"
 
 #include "mercator/registry.h"
 
@@ -18,6 +18,8 @@ const MerOption mer_run_options[] = {
      "evaluations over all tasks, shared out by MACs; 0: the budget is per task"},
     {"time_s", MER_OPTION_REAL, offsetof(MerRunOptions, time_s), "0", 0, 1e9, NULL,
      "seconds per task (--time); 0: no limit"},
+    {"total_time_s", MER_OPTION_REAL, offsetof(MerRunOptions, total_time_s), "0", 0, 1e9, NULL,
+     "seconds for all tasks of a run together (--total-time); 0: no limit"},
     {"gap", MER_OPTION_REAL, offsetof(MerRunOptions, gap), "0", 0, 1e9, NULL,
      "stop when the gap is at most this"},
     {"count", MER_OPTION_CHOICE, offsetof(MerRunOptions, count), "auto", 0, 0, "auto|all|distinct",
@@ -99,7 +101,7 @@ MerStatus mer_experiment_sweep(MerExperiment *experiment, const char *text, MerE
     if (!equals || equals == text || equals[1] == '\0') {
         return mer_error_set(error, MER_INVALID,
                              "--sweep is \"%s\", expected PATH=VALUE,VALUE,... such as "
-                             "memories.GLB.words=16Ki,32Ki",
+                             "memories.GLB.words=16Ki,32Ki or memories.GLB.words=16Ki..512Ki:x2",
                              text);
     }
     if (experiment->sweep_count == MER_MAX_SWEEPS) {
@@ -110,7 +112,12 @@ MerStatus mer_experiment_sweep(MerExperiment *experiment, const char *text, MerE
     char *rest = NULL;
     for (char *word = strtok_r(mer_arena_text(experiment->arena, equals + 1), ", ", &rest); word;
          word = strtok_r(NULL, ", ", &rest)) {
-        add_value(&sweep->values, word, NULL, experiment->arena);
+        const char **values = NULL;
+        int          count = 0;
+        MER_TRY(mer_sweep_values(word, &values, &count, experiment->arena, error));
+        for (int i = 0; i < count; i++) {
+            add_value(&sweep->values, values[i], NULL, experiment->arena);
+        }
     }
     return MER_OK;
 }
@@ -147,9 +154,37 @@ static int list_names(const MerOption *table, const char **names, int count)
     return count;
 }
 
-static MerStatus unknown_key(const MerExperiment *experiment, const MerProblemClass *problem,
-                             const char *key, MerError *error)
+/* The optimizer whose option this is: one of those that were asked for, else the first of all; NULL: none. */
+static const MerOptimizerClass *optimizer_with(const MerExperiment *experiment, const char *key)
 {
+    const MerAxisValues *named = &experiment->axes[MER_AXIS_OPTIMIZER];
+    for (int i = 0; i < named->count; i++) {
+        MerReference             reference;
+        const MerOptimizerClass *type = NULL;
+        if (mer_reference_parse(named->texts[i], &reference, experiment->arena, NULL) == MER_OK) {
+            type = mer_optimizer_find(reference.name, NULL);
+        }
+        if (type && mer_options_find(type->options, key)) {
+            return type;
+        }
+    }
+    const MerOptimizerClass *const *list = mer_optimizers();
+    while (*list && !mer_options_find((*list)->options, key)) {
+        list++;
+    }
+    return *list;
+}
+
+static MerStatus unknown_key(const MerExperiment *experiment, const MerProblemClass *problem,
+                             const char *key, const char *value, MerError *error)
+{
+    const MerOptimizerClass *owner = optimizer_with(experiment, key);
+    if (owner) {
+        return mer_error_set(error, MER_NOT_FOUND,
+                             "%s has no option \"%s\", but optimizer %s has: --optimizer %s:%s=%s",
+                             experiment->problem.name, key, owner->name, owner->name,
+                             mer_options_find(owner->options, key)->name, value);
+    }
     const char *names[256];
     int         count = list_names(mer_run_options, names, 0);
     count = list_names(problem->options, names, count);
@@ -185,5 +220,5 @@ MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const c
         add_option(&experiment->evaluator_options, key, value, experiment->arena);
         return MER_OK;
     }
-    return unknown_key(experiment, problem, key, error);
+    return unknown_key(experiment, problem, key, value, error);
 }

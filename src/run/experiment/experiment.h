@@ -30,7 +30,7 @@ typedef struct MerAxisValues {
 
 typedef struct MerRunOptions { /* the keys that are not lists */
     int64_t     total_budget, batch, threads;
-    double      time_s, gap;
+    double      time_s, total_time_s, gap;
     int         count, log, legality, warm_match;
     const char *warm, *policy, *save_policy;
     MerTexts    pareto, fix, dim, exports;

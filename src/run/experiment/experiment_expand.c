@@ -332,7 +332,7 @@ static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, Mer
 {
     const MerRunOptions *options = &e->experiment->options;
     bool                 has_budget = e->experiment->axes[MER_AXIS_BUDGET].count > 0;
-    bool                 is_timed = options->time_s > 0 && !has_budget;
+    bool is_timed = (options->time_s > 0 || options->total_time_s > 0) && !has_budget;
     *spec = (MerRunSpec){
         .name = e->graphs[at[MER_AXIS_WORKLOAD]]->name,
         .problem = e->problem,
@@ -345,6 +345,7 @@ static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, Mer
                       : e->budgets[at[MER_AXIS_BUDGET]],
         .total_budget = options->total_budget,
         .time_s = options->time_s,
+        .total_time_s = options->total_time_s,
         .gap = options->gap,
         .count_distinct =
             options->count == 2 || (options->count == 0 && e->problem->counts_distinct),
@@ -388,10 +389,11 @@ static MerStatus gather(MerExpansion *e, MerError *error)
     e->optimizers = texts_or_none(e, MER_AXIS_OPTIMIZER);
     e->objectives = texts_or_none(e, MER_AXIS_OBJECTIVE);
     for (int i = 0; i < e->counts[MER_AXIS_OBJECTIVE] && e->objectives[i]; i++) {
-        MerObjective unused;
+        MerObjective objective;
         MER_TRY(mer_expansion_at_value(
             e, MER_AXIS_OBJECTIVE, i,
-            mer_objective_parse(e->objectives[i], &unused, e->arena, error), error));
+            mer_objective_parse(e->objectives[i], &objective, e->arena, error), error));
+        e->objectives[i] = objective.text;
     }
     MER_TRY(read_numbers(e, MER_AXIS_SEED, "seed", 0, 1, &seeds, error));
     MER_TRY(read_numbers(e, MER_AXIS_BUDGET, "budget", 1, e->problem->budget, &e->budgets, error));

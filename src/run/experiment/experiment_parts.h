@@ -28,6 +28,10 @@ MerStatus mer_expansion_at_value(const MerExpansion *e, MerAxis axis, int index,
 MerStatus mer_expansion_at_option(const MerExperiment *experiment, const char *key,
                                   MerStatus status, MerError *error);
 
+/* sweep_values.c: adds the value, or all of a range `16Ki..512Ki:x2`, to a list. */
+MerStatus mer_sweep_values(const char *text, const char ***values, int *count, MerArena *arena,
+                           MerError *error);
+
 MerStatus mer_expansion_workloads(MerExpansion *e, MerError *error);
 MerStatus mer_expansion_platforms(MerExpansion *e, MerError *error);
 

@@ -11,13 +11,8 @@
 
 bool mer_experiment_is(const char *path)
 {
-    char  head[4096];
-    FILE *file = mer_file_is_stream(path) ? NULL : fopen(path, "rb");
-    if (!file) {
-        return false;
-    }
-    size_t size = fread(head, 1, sizeof head - 1, file);
-    fclose(file);
+    char   head[4096];
+    size_t size = mer_file_is_stream(path) ? 0 : mer_file_peek(path, head, sizeof head - 1);
     head[size] = '\0';
     return strstr(head, "mercator-experiment/") != NULL;
 }

@@ -3,6 +3,7 @@
  * depend on the clock. */
 #include "run/search/task_search.h"
 
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "base/json_read.h"
 #include "base/log.h"
@@ -68,7 +69,7 @@ static uint64_t checksum_of(const StateHeader *header, const char *content, size
 /* The log's bytes from `begin` to `end`, continued from `hash`; false if they cannot be read. */
 static bool hash_log(const char *path, int64_t begin, int64_t end, uint64_t *hash)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = mer_file_open(path);
     bool  is_read = file && fseeko(file, (off_t)begin, SEEK_SET) == 0;
     while (is_read && begin < end) {
         char   buffer[1 << 16];
@@ -106,7 +107,7 @@ MerStatus mer_checkpoint_save(MerTaskSearch *s, MerError *error)
     if (!s->type->save || !run->spec->directory || run->log.is_replay || !is_due || s->assessment) {
         return MER_OK;
     }
-    MER_TRY(mer_runlog_flush(&run->log, error));
+    MER_TRY(mer_runlog_sync(&run->log, error));
     char             *data = NULL;
     size_t            size = 0;
     const StateHeader blank = {0}; /* filled in when all is known */

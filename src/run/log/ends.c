@@ -1,6 +1,7 @@
 /* Where searches ended by time. The log says it, since no run could find the same place again by its clock. */
 #include "run/log/ends.h"
 
+#include "base/descriptor.h"
 #include "base/json_read.h"
 #include "run/log/lines.h"
 
@@ -33,7 +34,7 @@ static bool read_end(const char *line, MerLogEnd *end, MerArena *arena)
 MerLogEnds mer_log_ends_read(const char *path, MerArena *arena)
 {
     MerLogEnds ends = {0};
-    FILE      *file = fopen(path, "r");
+    FILE      *file = mer_file_open(path);
     char      *line = NULL;
     size_t     capacity = 0;
     ssize_t    length;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-const char *mer_run_detail(MerRunState *run, const MerRunTask *task)
+const char *mer_run_detail(const MerRunTask *task, MerArena *arena)
 {
     if (!task->evaluator.type->detail) {
         return NULL;
@@ -16,7 +16,7 @@ const char *mer_run_detail(MerRunState *run, const MerRunTask *task)
     MerNoteList list = {0};
     MerNotes    notes = mer_note_list_begin(&list);
     task->evaluator.type->detail(task->evaluator.state, &task->result->plan, &notes);
-    return mer_note_list_end(&list, run->arena);
+    return mer_note_list_end(&list, arena);
 }
 
 const char *mer_run_evaluator_text(const MerRunSpec *spec, MerArena *arena)
@@ -29,20 +29,20 @@ const char *mer_run_evaluator_text(const MerRunSpec *spec, MerArena *arena)
     return mer_arena_format(arena, "%s%s%s", spec->evaluator->name, *changes ? ":" : "", changes);
 }
 
-static MerExport describe(MerRunState *run)
+static MerExport describe(const MerRunState *run, MerArena *arena)
 {
-    MerExportTask *tasks = MER_ARRAY(run->arena, MerExportTask, run->task_count);
+    MerExportTask *tasks = MER_ARRAY(arena, MerExportTask, run->task_count);
     MerExport      what = {.workload = run->spec->name,
-                           .evaluator = mer_run_evaluator_text(run->spec, run->arena),
+                           .evaluator = mer_run_evaluator_text(run->spec, arena),
                            .objective = run->objective.text,
                            .tasks = tasks};
     for (int t = 0; t < run->task_count; t++) {
         const MerRunTask *task = &run->tasks[t];
         if (task->result->point) {
             tasks[what.count++] = (MerExportTask){
-                &task->problem,          &task->evaluator,         &task->result->plan,
-                &task->result->best,     &task->result->bound,     task->result->gap,
-                task->result->is_proven, mer_run_detail(run, task)};
+                &task->problem,          &task->evaluator,           &task->result->plan,
+                &task->result->best,     &task->result->bound,       task->result->gap,
+                task->result->is_proven, mer_run_detail(task, arena)};
         }
     }
     return what;
@@ -72,9 +72,9 @@ static MerStatus write_to(MerRunState *run, const char *path, const MerExportFil
 }
 
 static MerStatus export_by(MerRunState *run, const MerExporterClass *type, const char *path,
-                           bool is_asked, const MerExport *what, MerError *error)
+                           bool is_asked, const MerExport *what, MerArena *arena, MerError *error)
 {
-    MerExportFiles files = {.arena = run->arena};
+    MerExportFiles files = {.arena = arena};
     MER_TRY(type->write(what, &files, error));
     if (files.count == 0 && is_asked) {
         return mer_error_set(error, MER_UNSUPPORTED, "exporter %s cannot write plans of kind %s",
@@ -85,7 +85,36 @@ static MerStatus export_by(MerRunState *run, const MerExporterClass *type, const
     }
     for (int f = 0; f < files.count; f++) {
         const MerExportFile *file = &files.list[f];
-        MER_TRY(mer_run_write_file(run, file->name, file->data, file->size, error));
+        MER_TRY(mer_run_write_file(run, mer_arena_text(run->arena, file->name), file->data,
+                                   file->size, error));
+    }
+    return MER_OK;
+}
+
+/* The files of many tasks are large: each goes before the next is made. */
+static MerStatus export_and_forget(MerRunState *run, const MerExporterClass *type, const char *path,
+                                   bool is_asked, const MerExport *what, MerError *error)
+{
+    MerArena *arena = mer_arena_new();
+    MerStatus status = export_by(run, type, path, is_asked, what, arena, error);
+    mer_arena_free(arena);
+    return status;
+}
+
+static MerStatus export_all(MerRunState *run, const MerExport *what, MerError *error)
+{
+    const MerRunSpec *spec = run->spec;
+    for (const MerExporterClass *const *type = mer_exporters(); *type && what->count > 0; type++) {
+        if (spec->directory && (*type)->is_default && is_of(*type, spec)) {
+            MER_TRY(export_and_forget(run, *type, NULL, false, what, error));
+        }
+    }
+    for (int e = 0; e < spec->export_count && what->count > 0; e++) {
+        const MerExportRequest *asked = &spec->exports[e];
+        bool                    is_there = !asked->path && asked->type->is_default;
+        if (!is_there) {
+            MER_TRY(export_and_forget(run, asked->type, asked->path, true, what, error));
+        }
     }
     return MER_OK;
 }
@@ -96,18 +125,9 @@ MerStatus mer_run_export(MerRunState *run, MerError *error)
     if (!spec->directory && spec->export_count == 0) {
         return MER_OK;
     }
-    MerExport what = describe(run);
-    for (const MerExporterClass *const *type = mer_exporters(); *type && what.count > 0; type++) {
-        if (spec->directory && (*type)->is_default && is_of(*type, spec)) {
-            MER_TRY(export_by(run, *type, NULL, false, &what, error));
-        }
-    }
-    for (int e = 0; e < spec->export_count && what.count > 0; e++) {
-        const MerExportRequest *asked = &spec->exports[e];
-        bool                    is_there = !asked->path && asked->type->is_default;
-        if (!is_there) {
-            MER_TRY(export_by(run, asked->type, asked->path, true, &what, error));
-        }
-    }
-    return MER_OK;
+    MerArena *arena = mer_arena_new();
+    MerExport what = describe(run, arena);
+    MerStatus status = export_all(run, &what, error);
+    mer_arena_free(arena);
+    return status;
 }

@@ -1,6 +1,7 @@
 /* Whose folder is it? The first line of its log says which command wrote it, its summary which files. */
 #include "run/internal.h"
 
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "base/json_read.h"
 #include "run/experiment/cells.h"
@@ -137,7 +138,7 @@ static bool is_state(const char *name)
 /* All that a run has left, its states too: they would be taken for this one's. */
 static void remove_old(MerRunState *run)
 {
-    DIR           *folder = opendir(run->spec->directory);
+    DIR           *folder = mer_folder_open(run->spec->directory);
     struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
         bool is_log = strcmp(entry->d_name, "run.jsonl") == 0; /* made empty when it is opened */
@@ -151,13 +152,29 @@ static void remove_old(MerRunState *run)
     }
 }
 
+/* The run before ended before its first line did, so there is only the clock beside the log. */
+static bool is_begun(const char *header)
+{
+    static const char start[] = "{\"type\":\"header\"";
+    size_t            length = strlen(header);
+    return strncmp(header, start, length < sizeof start - 1 ? length : sizeof start - 1) == 0;
+}
+
 MerStatus mer_folder_claim(MerRunState *run, MerError *error)
 {
+    const char *log = path_of(run, "run.jsonl");
+    char       *header = NULL;
+    bool        is_linked = is_link(log), is_whole = false;
     MER_TRY(mer_directory_make(run->spec->directory, run->arena, error));
     run->known_files = (MerNameTable){.arena = run->arena};
-    bool        is_linked = is_link(path_of(run, "run.jsonl"));
-    const char *header =
-        is_linked ? NULL : mer_file_first_line(path_of(run, "run.jsonl"), run->arena);
+    if (!is_linked) {
+        MER_TRY(mer_file_first_line(log, run->arena, &header, &is_whole, error));
+    }
+    if (header && !is_whole && is_begun(header)) {
+        know(run, "run.jsonl");
+        know(run, "clock.jsonl");
+        header = NULL;
+    }
     if (run->spec->resume) {
         if (!is_linked) {
             know_old_files(run);

@@ -74,6 +74,9 @@ void mer_header_limits(MerJson *json, const MerRunSpec *spec)
     if (spec->time_s > 0) {
         mer_json_real(json, "time_s", spec->time_s);
     }
+    if (spec->total_time_s > 0) {
+        mer_json_real(json, "total_time_s", spec->total_time_s);
+    }
     if (spec->pareto_count > 0) {
         write_pareto(json, spec);
     }

@@ -1,7 +1,11 @@
-/* The run log file: append, replay, cut. */
+/* The run log file: append, replay, cut. The old log is read as a stream; what is new is gathered here and written
+ * to the descriptor, because a stream that a signal interrupts loses what it holds. */
 #include "run/log/runlog.h"
 
+#include "base/descriptor.h"
 #include "base/json_read.h"
+#include "base/log.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +13,10 @@
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+enum { BUFFER = 1 << 16 };
+
+static const double SYNC_INTERVAL_S = 1;
 
 static MerStatus io_error(const MerRunlog *log, const char *what, MerError *error)
 {
@@ -22,7 +30,7 @@ MerStatus mer_runlog_open(MerRunlog *log, const char *path, bool resume, MerErro
         return MER_OK;
     }
     snprintf(log->path, sizeof log->path, "%s", path);
-    int descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
+    int descriptor = mer_descriptor_open(path, O_RDWR | O_CREAT | O_NOFOLLOW);
     log->file = descriptor >= 0 ? fdopen(descriptor, "r+") : NULL;
     if (!log->file) {
         return io_error(log, "write", error);
@@ -32,27 +40,52 @@ MerStatus mer_runlog_open(MerRunlog *log, const char *path, bool resume, MerErro
         return mer_error_set(error, MER_IO, "%s: another run is writing this log", path);
     }
     log->is_replay = resume;
+    log->buffer = mer_heap_zeroed(BUFFER, 1);
+    log->last_sync = mer_clock();
     return resume || ftruncate(descriptor, 0) == 0 || errno == EINVAL
                ? MER_OK
                : io_error(log, "write", error);
 }
 
+static MerStatus write_out(MerRunlog *log, MerError *error)
+{
+    bool is_written = mer_descriptor_write(fileno(log->file), log->buffer, log->filled);
+    log->is_synced = log->is_synced && log->filled == 0;
+    log->filled = 0;
+    return is_written ? MER_OK : io_error(log, "write", error);
+}
+
+MerStatus mer_runlog_sync(MerRunlog *log, MerError *error)
+{
+    if (!log->file || log->is_replay) {
+        return MER_OK;
+    }
+    MER_TRY(write_out(log, error));
+    bool is_done = log->is_synced || (mer_descriptor_sync(fileno(log->file)) &&
+                                      (log->is_name_synced || mer_folder_sync(log->path)));
+    log->is_synced = log->is_name_synced = true;
+    log->last_sync = mer_clock();
+    return is_done ? MER_OK : io_error(log, "write", error);
+}
+
 MerStatus mer_runlog_flush(MerRunlog *log, MerError *error)
 {
-    if (log->file && !log->is_replay && fflush(log->file) != 0) {
-        return io_error(log, "write", error);
+    if (log->file && mer_clock() - log->last_sync >= SYNC_INTERVAL_S) {
+        return mer_runlog_sync(log, error);
     }
-    return MER_OK;
+    return log->file && !log->is_replay ? write_out(log, error) : MER_OK;
 }
 
 MerStatus mer_runlog_close(MerRunlog *log, MerError *error)
 {
-    MerStatus status = MER_OK;
-    if (log->file && fclose(log->file) != 0) {
+    /* without a buffer it was not opened to the end */
+    MerStatus status = log->buffer ? mer_runlog_sync(log, error) : MER_OK;
+    if (log->file && fclose(log->file) != 0 && status == MER_OK) {
         status = io_error(log, "write", error);
     }
     free(log->line);
-    log->line = NULL;
+    free(log->buffer);
+    log->line = log->buffer = NULL;
     log->file = NULL;
     return status;
 }
@@ -77,11 +110,12 @@ MerStatus mer_runlog_cut(MerRunlog *log, int64_t bytes, int64_t lines, MerError 
     if (!log->file) {
         return MER_OK;
     }
-    fflush(log->file);
+    log->filled = 0;
     if (ftruncate(fileno(log->file), (off_t)bytes) != 0 ||
-        fseeko(log->file, (off_t)bytes, SEEK_SET) != 0) {
+        lseek(fileno(log->file), (off_t)bytes, SEEK_SET) < 0) {
         return io_error(log, "cut", error);
     }
+    log->is_synced = false;
     log->is_replay = false;
     log->bytes = bytes;
     log->line_count = lines;
@@ -151,6 +185,21 @@ static MerStatus compare(MerRunlog *log, const char *line, bool *is_done, MerErr
         log->path, (long long)lines + 1, same + 1, old + from, line + from);
 }
 
+static MerStatus append(MerRunlog *log, const char *text, size_t length, MerError *error)
+{
+    while (length > 0) {
+        size_t part = length < BUFFER - log->filled ? length : BUFFER - log->filled;
+        memcpy(log->buffer + log->filled, text, part);
+        log->filled += part;
+        text += part;
+        length -= part;
+        if (log->filled == BUFFER) {
+            MER_TRY(write_out(log, error));
+        }
+    }
+    return MER_OK;
+}
+
 MerStatus mer_runlog_line(MerRunlog *log, const char *line, MerError *error)
 {
     if (!log->file) {
@@ -164,9 +213,8 @@ MerStatus mer_runlog_line(MerRunlog *log, const char *line, MerError *error)
         }
     }
     size_t length = strlen(line);
-    if (fwrite(line, 1, length, log->file) != length || fputc('\n', log->file) == EOF) {
-        return io_error(log, "write", error);
-    }
+    MER_TRY(append(log, line, length, error));
+    MER_TRY(append(log, "\n", 1, error));
     log->bytes += (int64_t)length + 1;
     log->line_count++;
     return MER_OK;

@@ -42,6 +42,7 @@ struct MerBatch {
     int         *todo, *base_slot, *snapshot_slot;
     int          todo_count, todo_capacity, chunk;
     bool         write_lines;
+    bool         is_told;      /* a feasible trial came from the log */
     double       seconds_each; /* of the last batch: decides how much work is handed out at once */
 };
 
@@ -152,6 +153,7 @@ static MerCall make_call(MerBatch *batch, int item, Worker *worker, MerNotes *no
         .base =
             batch->snapshots ? mer_snapshots_at(batch->snapshots, batch->base_slot[item]) : NULL,
         .pool = batch->evaluator->type->mode == MER_EVALUATE_ALONE ? batch->pool : NULL,
+        .is_told = batch->is_told,
         .snapshot = batch->snapshots
                         ? mer_snapshots_at(batch->snapshots, batch->snapshot_slot[item])
                         : NULL,
@@ -275,6 +277,9 @@ void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write
 {
     batch->trials = trials;
     batch->write_lines = write_lines;
+    for (int i = 0; i < count; i++) {
+        batch->is_told |= trials[i].is_known && trials[i].cost.feasible;
+    }
     if (batch->use_memo) {
         look_up(batch, trials, count);
     }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MAX_TERMS = 64, MAX_DEPTH = 20 };
 
@@ -51,7 +52,11 @@ static MerStatus unknown_metric(Parser *p, const char *name)
     for (int m = 0; m < MER_METRIC_COUNT; m++) {
         names[m] = mer_metric_info((MerMetric)m)->name;
     }
-    const char *nearest = mer_name_nearest(name, names, MER_METRIC_COUNT);
+    char plain[32] = "";
+    for (size_t i = 0; name[i] && i + 1 < sizeof plain; i++) {
+        plain[i] = (char)tolower((unsigned char)name[i]);
+    }
+    const char *nearest = mer_name_nearest(plain, names, MER_METRIC_COUNT);
     return mer_error_set(p->error, MER_INVALID, "objective \"%s\": unknown metric \"%s\"%s%s",
                          p->text, name, nearest ? ", did you mean " : "", nearest ? nearest : "");
 }
@@ -138,16 +143,20 @@ static MerStatus parse_sum(Parser *p)
 MerStatus mer_objective_parse(const char *text, MerObjective *objective, MerArena *arena,
                               MerError *error)
 {
-    bool   is_max = strncmp(text, "max:", 4) == 0;
+    bool   is_max = strncasecmp(text, "max:", 4) == 0;
     Parser parser = {.text = text, .at = text + (is_max ? 4 : 0), .error = error};
     parser.terms = MER_ARRAY(arena, Term, MAX_TERMS);
     MER_TRY(parse_sum(&parser));
     if (*parser.at) {
         return fail(&parser, "an operator + * / ^ or the end");
     }
-    bool is_metric = parser.count == 1 && parser.terms[0].kind == 'm';
+    bool  is_metric = parser.count == 1 && parser.terms[0].kind == 'm';
+    char *plain = mer_arena_text(arena, text); /* EDP and edp are one, in logs and folders, too */
+    for (char *at = plain; *at; at++) {
+        *at = (char)tolower((unsigned char)*at);
+    }
     *objective = (MerObjective){
-        .text = mer_arena_text(arena, text),
+        .text = plain,
         .metric = is_metric && !is_max ? (MerMetric)parser.terms[0].metric : MER_METRIC_COUNT,
         .direction = is_max ? +1 : -1,
         .terms = parser.terms,

@@ -183,6 +183,9 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
     }
     task->problem.state = mer_arena_alloc(run->arena, spec->problem->state_size);
     MER_TRY(spec->problem->open(&task->problem, run->arena, error));
+    if (!spec->problem->tasks && task->problem.graph != spec->graph) {
+        task->result->task.macs = (double)task->problem.graph->macs; /* it took another one */
+    }
     MER_TRY(open_evaluator(&task->evaluator, spec->evaluator, spec->evaluator_options,
                            &task->problem, run->arena, error));
     MER_TRY(open_check(run, task, error));

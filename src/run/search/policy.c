@@ -1,10 +1,13 @@
 /* Policy files: written whole, and read only if they are what was written. */
 #include "run/search/task_search.h"
 
+#include "base/descriptor.h"
 #include "base/file.h"
+#include "base/memory.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,27 +124,37 @@ MerStatus mer_policy_check(const MerTaskSearch *s, MerError *error)
         return mer_error_set(error, MER_UNSUPPORTED, "optimizer %s has no policy to save",
                              s->type->name);
     }
-    bool  is_new = access(path, F_OK) != 0;
-    FILE *file = fopen(path, "ab"); /* what is there stays until there is something better */
-    if (!file) {
+    bool is_new = access(path, F_OK) != 0;
+    /* what is there stays until there is something better */
+    int descriptor = mer_descriptor_open(path, O_WRONLY | O_CREAT | O_APPEND);
+    if (descriptor < 0) {
         return cannot_write(path, error);
     }
-    fclose(file);
+    close(descriptor);
     if (is_new) {
         remove(path);
     }
     return MER_OK;
 }
 
-/* In its place, not through a temporary file: the folder may be one where no file can be added. */
-static MerStatus write_file(const char *path, const char *data, size_t size, MerError *error)
+/* Where no file can be added to the folder, the file that is there takes the new text. */
+static MerStatus write_in_place(const char *path, const char *data, size_t size, MerError *error)
 {
-    char  line[CHECKSUM_LINE + 1];
-    FILE *file = fopen(path, "wb");
-    write_checksum(data, size, line);
-    bool is_written = file && fwrite(data, 1, size, file) == size && fputs(line, file) >= 0;
-    is_written = file && fclose(file) == 0 && is_written;
-    return is_written ? MER_OK : cannot_write(path, error);
+    int  descriptor = mer_descriptor_open(path, O_WRONLY | O_TRUNC);
+    bool is_written = descriptor >= 0 && mer_descriptor_write(descriptor, data, size) &&
+                      mer_descriptor_sync(descriptor);
+    MerStatus status = is_written ? MER_OK : cannot_write(path, error);
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+    return status;
+}
+
+static bool is_folder_closed(const char *path, MerArena *arena)
+{
+    const char *slash = strrchr(path, '/');
+    size_t      length = slash ? (size_t)(slash - path) + 1 : 0;
+    return access(slash ? mer_arena_text_n(arena, path, length) : ".", W_OK) != 0;
 }
 
 MerStatus mer_policy_save(const MerTaskSearch *s, MerError *error)
@@ -155,7 +168,13 @@ MerStatus mer_policy_save(const MerTaskSearch *s, MerError *error)
     const char *line = mer_arena_format(s->run->arena, "%s%s\n", POLICY_LINE, s->type->name);
     MerStatus   status =
         mer_task_search_save(s, MER_KEEP_POLICY, line, strlen(line), &data, &size, error);
-    status = status == MER_OK ? write_file(path, data, size, error) : status;
+    if (status == MER_OK) {
+        data = mer_heap_resize(data, size + CHECKSUM_LINE + 1, 1);
+        write_checksum(data, size, data + size);
+        size += CHECKSUM_LINE;
+        status = is_folder_closed(path, s->run->arena) ? write_in_place(path, data, size, error)
+                                                       : mer_file_write(path, data, size, error);
+    }
     free(data);
     return status;
 }

@@ -21,7 +21,7 @@ static void price(MerRunState *run, MerRunTask *task, const char **detail)
         result->infeasible = 1;
     }
     mer_run_print_plan(run, task);
-    *detail = mer_run_detail(run, task);
+    *detail = mer_run_detail(task, run->arena);
 }
 
 static MerStatus read_body(const MerProblem *problem, const MerGivenPlan *given, MerPlan *plan,

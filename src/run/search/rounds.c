@@ -126,8 +126,7 @@ static MerStatus pick_answers(Rounds *rounds, MerError *error)
     return MER_OK;
 }
 
-/* How many may follow the first. A solver knows the whole at once. */
-static int most_rounds(const MerRunSpec *spec)
+int mer_run_most_rounds(const MerRunSpec *spec)
 {
     bool is_solver = spec->optimizer->open == NULL;
     return !spec->problem->next_round || is_solver ? 0
@@ -139,7 +138,7 @@ MerStatus mer_run_first_round(MerRunState *run, MerError *error)
 {
     const MerProblemClass *problem = run->spec->problem;
     MerRound              *round = MER_NEW(run->arena, MerRound);
-    if (most_rounds(run->spec) == 0 || !problem->first_round) {
+    if (mer_run_most_rounds(run->spec) == 0 || !problem->first_round) {
         return MER_OK;
     }
     MerWhole whole = mer_run_whole(run);
@@ -150,7 +149,7 @@ MerStatus mer_run_first_round(MerRunState *run, MerError *error)
 MerStatus mer_run_rounds(MerRunState *run, MerError *error)
 {
     const MerProblemClass *problem = run->spec->problem;
-    int                    most = most_rounds(run->spec);
+    int                    most = mer_run_most_rounds(run->spec);
     if (most == 0 || run->is_interrupted) {
         return MER_OK;
     }

@@ -20,18 +20,6 @@ int mer_run_search_number(const MerRunState *run, const MerRunTask *task)
     return run->round_number * run->task_count + task->index;
 }
 
-/* What the log says is done without looking at the clock; then the search has its time, from now on. */
-static void set_deadline(MerTaskSearch *s)
-{
-    MerRunState *run = s->run;
-    bool         is_followed = run->log.is_replay || s->end;
-    if (is_followed) {
-        run->deadline = INFINITY;
-    } else if (run->spec->time_s > 0 && isinf(run->deadline)) {
-        run->deadline = mer_clock() + run->spec->time_s;
-    }
-}
-
 /* The trials that a search of the resumed log did not come to. */
 static void drop_after_end(MerTaskSearch *s, int count)
 {
@@ -45,13 +33,14 @@ static void reserve(MerTaskSearch *s)
     int knobs = s->task->problem.space.knob_count;
     int batch = s->run->spec->batch;
     s->capacity = batch > 0 ? batch : MER_DEFAULT_BATCH;
-    s->trials = MER_ARRAY(s->run->arena, MerRunTrial, s->capacity);
-    s->proposals = MER_ARRAY(s->run->arena, MerProposal, s->capacity);
-    s->told = MER_ARRAY(s->run->arena, MerTrial, s->capacity);
-    s->seen = MER_ARRAY(s->run->arena, MerIndex,
+    s->memory = mer_arena_new();
+    s->trials = MER_ARRAY(s->memory, MerRunTrial, s->capacity);
+    s->proposals = MER_ARRAY(s->memory, MerProposal, s->capacity);
+    s->told = MER_ARRAY(s->memory, MerTrial, s->capacity);
+    s->seen = MER_ARRAY(s->memory, MerIndex,
                         (size_t)s->capacity * (size_t)(s->task->view.knob_count + 1));
     for (int i = 0; i < s->capacity; i++) {
-        s->trials[i].point = MER_ARRAY(s->run->arena, MerIndex, knobs + 1);
+        s->trials[i].point = MER_ARRAY(s->memory, MerIndex, knobs + 1);
     }
 }
 
@@ -231,25 +220,29 @@ static void show_progress(MerTaskSearch *s, bool is_end)
     const MerTaskResult *result = s->task->result;
     double               now = mer_clock();
     if (run->hooks.progress) {
-        bool           is_limited = s->task->budget < INT64_MAX;
+        bool           is_limited = s->expected < INT64_MAX;
         MerRunProgress progress = {
             s->task->index,
             run->task_count,
             result->task.name,
             is_limited ? s->counted : result->trials, /* what the budget counts */
-            is_limited ? s->task->budget : 0,
+            is_limited ? s->expected : 0,
             now - run->task_started,
             run->spec->time_s,
             result->point ? result->value : NAN,
             result->gap,
             result->trials > 0 ? (double)result->infeasible / (double)result->trials : 0,
+            run->result->objective,
+            mer_deadline_left(s, now),
         };
         run->hooks.progress(run->hooks.state, &progress);
     }
     if (run->clock_file && (is_end || now - run->last_tick >= 1)) {
         run->last_tick = now;
-        fprintf(run->clock_file, "{\"trials\":%lld,\"wall_s\":%.3f,\"cpu_s\":%.3f}\n",
+        fprintf(run->clock_file, "{\"trials\":%lld,\"wall_s\":%.3f,\"cpu_s\":%.3f",
                 (long long)run->trials, now - run->started, mer_cpu_clock());
+        fprintf(run->clock_file, run->prepared_s > 0 ? ",\"prepared_s\":%.3f}\n" : "}\n",
+                run->prepared_s);
         fflush(run->clock_file);
     }
 }
@@ -326,7 +319,7 @@ static MerStatus loop(MerTaskSearch *s, MerError *error)
     MerTaskResult *result = s->task->result;
     while (!(result->stopped = why_stop(s))) {
         int done = 0, count = 0;
-        set_deadline(s);
+        mer_deadline_set(s);
         MER_TRY(ask(s, &count, error));
         MER_TRY(s->run->note_status);
         if (count == 0) {
@@ -367,6 +360,10 @@ static void free_trials(MerTaskSearch *s)
         mer_lines_free(&s->trials[i].lines);
         mer_json_free(&s->trials[i].json);
     }
+    mer_arena_free(s->memory);
+    s->memory = NULL;
+    s->trials = NULL;
+    s->capacity = 0;
 }
 
 static MerStatus search(MerTaskSearch *s, MerError *error)
@@ -381,7 +378,7 @@ static MerStatus search(MerTaskSearch *s, MerError *error)
     }
     mer_generations_begin(s->run, s->task);
     mer_assess_begin(s);
-    set_deadline(s);
+    mer_deadline_set(s);
     MER_TRY(loop(s, error));
     mer_assess_end(s);
     mer_generations_end(s->task);
@@ -397,8 +394,9 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
     MerTaskSearch *s = MER_NEW(run->arena, MerTaskSearch);
     *s = (MerTaskSearch){.run = run, .task = task, .type = run->spec->optimizer};
     run->task_started = mer_clock();
-    run->deadline = run->spec->time_s > 0 ? run->task_started + run->spec->time_s : INFINITY;
+    run->deadline = INFINITY;
     s->end = mer_log_ends_find(&run->ends, mer_run_search_number(run, task));
+    mer_deadline_set(s);
     reserve(s);
     s->batch = mer_batch_new(&task->problem, &task->evaluator, &task->check, &run->objective,
                              run->pool, run->spec->count_distinct, mer_run_is_cancelled, run);

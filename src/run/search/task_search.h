@@ -20,12 +20,14 @@ typedef struct MerTaskSearch {
     MerTrainable             trainable;
     MerIndex                *legality_point;
     MerBatch                *batch;
+    MerArena                *memory; /* of the arrays below, which end with the search */
     int                      capacity;
     MerRunTrial             *trials;
     MerProposal             *proposals;
     MerTrial                *told;
     MerIndex                *seen;       /* the optimizer's points, capacity x view knobs */
     int64_t                  counted;    /* against the budget */
+    int64_t                  expected;   /* of the budget, where the optimizer ends before */
     const MerLogEnd         *end;        /* in the log that is resumed; NULL: none */
     MerAssessment           *assessment; /* NULL: nobody asks what the models think */
 } MerTaskSearch;
@@ -35,6 +37,11 @@ typedef struct MerTaskSearch {
 MerStatus mer_task_search_open(MerTaskSearch *s, MerError *error);
 /* Closes the optimizer, unless it can carry its policy on to the next task. */
 void mer_task_search_close(MerTaskSearch *s, bool is_last);
+
+/* deadline.c: sets the run's deadline where it is not set (INFINITY), once the log has nothing more to say. */
+void mer_deadline_set(MerTaskSearch *s);
+/* Seconds till the end of the round at the pace of this search, at most; NaN: nobody knows. */
+double mer_deadline_left(const MerTaskSearch *s, double now);
 
 /* `head`, then what the optimizer keeps; give `data` back with free(), after errors too. */
 MerStatus mer_task_search_save(const MerTaskSearch *s, MerKeep what, const void *head,

@@ -2,6 +2,7 @@
  * points over, of other tasks. */
 #include "run/search/task_search.h"
 
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "base/json_read.h"
 
@@ -467,7 +468,7 @@ MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, i
         return status == MER_OK ? MER_OK : mer_error_set(error, status, "%s", refusal.message);
     }
     reader.refusal = *refusal.message ? refusal.message : NULL;
-    FILE *file = fopen(reader.path, "r");
+    FILE *file = mer_file_open(reader.path);
     if (!file) {
         return mer_error_set(error, MER_NOT_FOUND, "%s: cannot read: %s", reader.path,
                              strerror(errno));

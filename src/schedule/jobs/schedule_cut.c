@@ -236,7 +236,7 @@ void mer_schedule_cut(const MerJobSet *set, int size, const MerGroupTimes *times
             shuffle_turns(&cut.streams, &rng);
         }
         done += fill_group(&cut, size, groups->jobs + done);
-        groups->names[groups->count] = mer_arena_format(arena, "group %d", groups->count);
+        groups->names[groups->count] = mer_arena_format(arena, "group %d", groups->count + 1);
         groups->start[++groups->count] = done;
     }
     mer_arena_free(scratch);

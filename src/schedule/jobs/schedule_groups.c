@@ -46,7 +46,8 @@ void mer_schedule_groups(const MerGraph *graph, const MerJobSet *set, int size,
     }
 }
 
-/* Does one word of `select` name group `number` called `name`? */
+/* Does one word of `select` name the group `name`, or the `number`-th of all, counted from 1? Numbers behind the name of
+ * a family are parts of the names that files have published. */
 static bool names_group(const char *word, size_t length, int number, const char *name)
 {
     const char *colon = memchr(word, ':', length);
@@ -95,7 +96,7 @@ static bool names_any(const MerJobGroups *groups, const char *word, size_t lengt
 {
     bool is_known = false;
     for (int g = 0; g < groups->count && !is_known; g++) {
-        is_known = names_group(word, length, g, groups->names[g]);
+        is_known = names_group(word, length, g + 1, groups->names[g]);
     }
     return is_known;
 }
@@ -172,7 +173,7 @@ MerStatus mer_schedule_select(MerJobGroups *groups, const char *select, MerError
         bool is_named = false;
         for (const char *at = select; *at;) {
             size_t length = strcspn(at, ",");
-            is_named = is_named || names_group(at, length, g, groups->names[g]);
+            is_named = is_named || names_group(at, length, g + 1, groups->names[g]);
             at += length;
             at += *at == ',';
         }

@@ -9,7 +9,9 @@
 #ifndef MERCATOR_SPLIT_DEPLOY_INTEGER_NET_H
 #define MERCATOR_SPLIT_DEPLOY_INTEGER_NET_H
 
+#include "mercator/threads.h"
 #include "split/train/train_net.h"
+#include "tensor/dataset.h"
 
 typedef struct MerIntegerValue {
     int   channels, height, width;
@@ -35,7 +37,7 @@ typedef struct MerIntegerNode {
     int              layer;      /* of the split; -1: none */
     int              in[2], out; /* values */
 
-    /* a convolution; a product is one of 1x1 on one pixel */
+    /* a convolution; a product is one whose kernel is the image (1x1 of a vector) */
     int                kernel[2];
     MerConvolution     conv; /* its groups are those of options that are not depthwise */
     MerIntegerChannel *channels;
@@ -43,16 +45,17 @@ typedef struct MerIntegerNode {
     int             part_count;
     MerIntegerPart *parts;
 
-    /* a sum: clamp(((scale * (x - zero_x + y - zero_y)) >> shift) + zero, 0, 127); an average: the same of all bytes of a window; a
-     * maximum needs neither */
+    /* a sum: clamp(((scale * (factors[0] * (x - zero_x) + factors[1] * (y - zero_y))) >> shift) + zero, 0, 127), with factors other than
+     * 1 where the inputs have different steps (one with a sign, one without); an average: the same of all bytes of a window (that
+     * of MER_TRAIN_AVERAGE is the image), without factors; a maximum needs neither, and looks at no padding */
     MerPooling pooling;
-    int32_t    scale, shift;
+    int32_t    factors[2], scale, shift;
 } MerIntegerNode;
 
 typedef struct MerIntegerNet {
     const MerSplit  *split;
     int              node_count, value_count, classes;
-    MerIntegerValue *values; /* 0 is the input */
+    MerIntegerValue *values; /* 0 is the input, n + 1 what node n makes */
     MerIntegerNode  *nodes;  /* in the order in which they run; the last one gives the logits */
     /* class of each channel of the last node: logits[output_order[c]] is channel c */
     int *output_order;
@@ -74,6 +77,9 @@ void mer_integer_net_input(const MerIntegerNet *net, const float *image, uint8_t
 void mer_integer_net_run(const MerIntegerNet *net, const uint8_t *image, int32_t *logits,
                          uint8_t **values, MerArena *scratch);
 
+/* Share of the images whose largest logit, the first of equals, is that of the label; `pool` NULL: on one thread. */
+double mer_integer_net_accuracy(const MerIntegerNet *net, const MerDataset *images, MerPool *pool);
+
 /* Bytes of a value, and how many inputs a channel of a layer reads. */
 static inline int mer_integer_value_size(const MerIntegerValue *value)
 {
@@ -81,6 +87,11 @@ static inline int mer_integer_value_size(const MerIntegerValue *value)
 }
 bool mer_integer_is_depthwise(const MerIntegerNet *net, const MerIntegerNode *node, int option);
 int  mer_integer_inputs(const MerIntegerNet *net, const MerIntegerNode *node, int option);
+/* The first input channel that an output channel reads; the others follow it. */
+int mer_integer_first_input(const MerIntegerNet *net, const MerIntegerNode *node, int channel);
+
+/* Fills in the parts of a layer from the options of its `count` channels. */
+void mer_integer_find_parts(MerIntegerNode *node, int count, MerArena *arena);
 
 /* How a unit brings sums back to bytes; without such rules scale up to 2^15 - 1, shift up to 46, and biases in the accumulator. */
 typedef struct MerRequantise {
@@ -90,5 +101,7 @@ typedef struct MerRequantise {
 MerRequantise mer_requantise_of(const MerUnit *unit);
 /* scale / 2^shift nearest to m; ties to the smaller shift, then to the smaller scale. */
 void mer_requantise_find(double m, int scale_max, int shift_max, int32_t *scale, int32_t *shift);
+/* bias << shift nearest to `target` with a bias of so many bits; ties the same way. */
+void mer_requantise_bias(int64_t target, int bits, int shift_max, int32_t *bias, int32_t *shift);
 
 #endif

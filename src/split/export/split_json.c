@@ -1,12 +1,15 @@
-/* Exporters of splits: `split.json` for compilers (channels, ranges and order of every layer, with its prices), `split.csv` for tables. */
-#include "mercator/export.h"
+/* Exporters of splits: `split.json` for compilers (channels, ranges and order of every layer, with its prices; of a trained network
+ * also its numbers), `split.csv` for tables. */
+#include "split/export/deployment.h"
+
+#include "base/option_json.h"
 #include "mercator/import.h"
 #include "split/split_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1 }; /* of split.json */
+enum { VERSION = 2 }; /* of split.json; 1 has one `range` per option, and no trained networks */
 
 static const MerSplitRules *rules_of(const MerExportTask *task)
 {
@@ -29,8 +32,25 @@ static void order_channels(const MerSplitLayer *layer, const unsigned char *assi
     }
 }
 
+/* Neighbouring channels in the order of `permutation`; of a trained network as they run. */
+static void write_ranges(const MerIntegerNode *node, int option, int first, int count,
+                         MerJson *json)
+{
+    mer_json_array(json, "ranges");
+    for (int p = 0; node && p < node->part_count; p++) {
+        const MerIntegerPart *part = &node->parts[p];
+        if (part->option == option) {
+            mer_json_ints(json, NULL, (int[]){part->first, part->first + part->count}, 2);
+        }
+    }
+    if (!node && count > 0) {
+        mer_json_ints(json, NULL, (int[]){first, first + count}, 2);
+    }
+    mer_json_end_array(json);
+}
+
 static void write_options(const MerSplit *split, const MerSplitLayer *layer, const int *counts,
-                          MerJson *json)
+                          const MerIntegerNode *node, MerJson *json)
 {
     int first = 0;
     mer_json_array(json, "options");
@@ -41,7 +61,7 @@ static void write_options(const MerSplit *split, const MerSplitLayer *layer, con
         mer_json_text(json, "unit", split->platform->units[option->unit].name);
         mer_json_text(json, "weights", option->weights);
         mer_json_int(json, "channels", counts[o]);
-        mer_json_ints(json, "range", (int[]){first, first + counts[o]}, 2);
+        write_ranges(node, o, first, counts[o], json);
         mer_json_real(json, "cycles", option->cycles[counts[o]]);
         if (option->is_estimated) {
             mer_json_bool(json, "estimated", true);
@@ -52,54 +72,85 @@ static void write_options(const MerSplit *split, const MerSplitLayer *layer, con
     mer_json_end_array(json);
 }
 
-static void write_layer(const MerSplit *split, const MerSplitRules *rules, int l,
-                        const MerSplitPlan *plan, MerArena *arena, MerJson *json)
+static const MerIntegerNode *node_of(const MerIntegerNet *net, int layer)
 {
-    const MerSplitLayer *layer = &split->layers[l];
-    const int           *counts = plan->counts + layer->option_start;
-    MerSplitPrice        price = mer_split_layer_price(split, rules, l, counts);
-    int                 *order = MER_ARRAY(arena, int, layer->c_out);
-    double               bytes[MER_SPLIT_MAX_UNITS];
-    order_channels(layer, plan->assignment + layer->channel_start, order);
-    mer_split_weight_bytes(layer, counts, bytes);
-    mer_json_object(json, NULL);
-    mer_json_text(json, "name", layer->name);
-    mer_json_int(json, "c_in", layer->c_in);
-    mer_json_int(json, "c_out", layer->c_out);
-    mer_json_ints(json, "kernel", (int[]){layer->k_h, layer->k_w}, 2);
-    mer_json_ints(json, "output", (int[]){layer->o_h, layer->o_w}, 2);
-    write_options(split, layer, counts, json);
-    mer_json_ints(json, "permutation", order, layer->c_out);
-    mer_json_real(json, "cycles", price.cycles);
-    mer_json_real(json, "energy_pj", price.energy_pj);
-    mer_json_object(json, "weight_bytes");
-    for (int u = 0; u < split->unit_count; u++) {
-        mer_json_real(json, split->platform->units[u].name, bytes[u]);
+    for (int n = 0; net && n < net->node_count; n++) {
+        if (net->nodes[n].layer == layer) {
+            return &net->nodes[n];
+        }
     }
-    mer_json_end_object(json);
-    mer_json_end_object(json);
+    return NULL;
+}
+
+typedef struct Writer {
+    const MerSplit      *split;
+    const MerSplitRules *rules;
+    const MerSplitPlan  *plan;
+    const MerIntegerNet *net; /* NULL: nothing was trained */
+    MerArena            *arena;
+    MerJson             *json;
+} Writer;
+
+static void write_layer(const Writer *w, int l)
+{
+    const MerSplitLayer  *layer = &w->split->layers[l];
+    const int            *counts = w->plan->counts + layer->option_start;
+    MerSplitPrice         price = mer_split_layer_price(w->split, w->rules, l, counts);
+    const MerIntegerNode *node = node_of(w->net, l);
+    int                  *order = MER_ARRAY(w->arena, int, layer->c_out);
+    double                bytes[MER_SPLIT_MAX_UNITS];
+    order_channels(layer, w->plan->assignment + layer->channel_start, order);
+    mer_split_weight_bytes(layer, counts, bytes);
+    mer_json_object(w->json, NULL);
+    mer_json_text(w->json, "name", layer->name);
+    mer_json_int(w->json, "c_in", layer->c_in);
+    mer_json_int(w->json, "c_out", layer->c_out);
+    mer_json_ints(w->json, "kernel", (int[]){layer->k_h, layer->k_w}, 2);
+    mer_json_ints(w->json, "output", (int[]){layer->o_h, layer->o_w}, 2);
+    write_options(w->split, layer, counts, node, w->json);
+    mer_json_ints(w->json, "permutation", node ? w->net->order[node->out] : order, layer->c_out);
+    mer_json_real(w->json, "cycles", price.cycles);
+    mer_json_real(w->json, "energy_pj", price.energy_pj);
+    mer_json_object(w->json, "weight_bytes");
+    for (int u = 0; u < w->split->unit_count; u++) {
+        mer_json_real(w->json, w->split->platform->units[u].name, bytes[u]);
+    }
+    mer_json_end_object(w->json);
+    if (node) {
+        mer_deployment_json_layer(w->net, node, w->arena, w->json);
+    }
+    mer_json_end_object(w->json);
+}
+
+void mer_split_write_json(const MerExportTask *task, const MerIntegerNet *net, const char *name,
+                          MerExportFiles *files)
+{
+    const MerSplit *split = mer_split_of(task->problem);
+    const MerGraph *graph = task->problem->graph;
+    MerJson         json = {0};
+    Writer w = {split, rules_of(task), mer_split_plan(task->plan), net, files->arena, &json};
+    mer_json_object(&json, NULL);
+    mer_json_int(&json, "split_version", VERSION);
+    mer_json_text(&json, "network", graph->path ? graph->path : graph->name);
+    mer_json_text(&json, "platform", split->platform->name);
+    mer_options_write(task->problem->type->options, task->problem->options, &json, "options");
+    mer_json_array(&json, "ops");
+    for (int l = 0; l < split->layer_count; l++) {
+        write_layer(&w, l);
+    }
+    mer_json_end_array(&json);
+    if (net) {
+        mer_deployment_json(net, files->arena, &json);
+    }
+    mer_json_end_object(&json);
+    mer_export_add(files, name, json.text, json.size);
+    mer_json_free(&json);
 }
 
 static MerStatus write_json(const MerExport *what, MerExportFiles *files, MerError *error)
 {
-    const MerExportTask *task = &what->tasks[0];
-    const MerSplit      *split = mer_split_of(task->problem);
-    MerJson              json = {0};
     (void)error;
-    mer_json_object(&json, NULL);
-    mer_json_int(&json, "split_version", VERSION);
-    mer_json_text(&json, "network",
-                  task->problem->graph->path ? task->problem->graph->path
-                                             : task->problem->graph->name);
-    mer_json_text(&json, "platform", split->platform->name);
-    mer_json_array(&json, "ops");
-    for (int l = 0; l < split->layer_count; l++) {
-        write_layer(split, rules_of(task), l, mer_split_plan(task->plan), files->arena, &json);
-    }
-    mer_json_end_array(&json);
-    mer_json_end_object(&json);
-    mer_export_add(files, "split.json", json.text, json.size);
-    mer_json_free(&json);
+    mer_split_write_json(&what->tasks[0], NULL, "split.json", files);
     return MER_OK;
 }
 
@@ -161,21 +212,11 @@ static int layer_named(const MerSplit *split, const char *name)
     return l;
 }
 
-/* The channels of an option are `permutation[range[0] .. range[1]]`. */
-static MerStatus read_option(const MerSplitLayer *layer, MerYaml *map, const MerYaml *order,
-                             unsigned char *assignment, MerError *error)
+/* The channels of an option are `permutation[first .. end]`. */
+static MerStatus read_range(const MerSplitLayer *layer, MerYaml *range, const MerYaml *order,
+                            int option, unsigned char *assignment, MerError *error)
 {
-    MerYaml *node, *range;
-    int64_t  from, to, channel;
-    int      option = 0;
-    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
-    MER_TRY(mer_yaml_need(map, "name", &node, error));
-    const char *names[MER_SPLIT_MAX_OPTIONS];
-    for (int o = 0; o < layer->option_count; o++) {
-        names[o] = layer->options[o].name;
-    }
-    MER_TRY(mer_yaml_word(node, names, layer->option_count, &option, error));
-    MER_TRY(mer_yaml_need(map, "range", &range, error));
+    int64_t from, to, channel;
     if (range->kind != MER_YAML_LIST || range->count != 2) {
         return mer_yaml_expected(range, error, "[first, end]");
     }
@@ -184,6 +225,29 @@ static MerStatus read_option(const MerSplitLayer *layer, MerYaml *map, const Mer
     for (int64_t i = from; i < to; i++) {
         MER_TRY(mer_yaml_int(order->items[i], 0, layer->c_out - 1, &channel, error));
         assignment[channel] = (unsigned char)option;
+    }
+    return MER_OK;
+}
+
+static MerStatus read_option(const MerSplitLayer *layer, MerYaml *map, const MerYaml *order,
+                             unsigned char *assignment, MerError *error)
+{
+    MerYaml *node, *range;
+    int      option = 0;
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_need(map, "name", &node, error));
+    const char *names[MER_SPLIT_MAX_OPTIONS];
+    for (int o = 0; o < layer->option_count; o++) {
+        names[o] = layer->options[o].name;
+    }
+    MER_TRY(mer_yaml_word(node, names, layer->option_count, &option, error));
+    if ((range = mer_yaml_get(map, "range")) != NULL) { /* of version 1 */
+        return read_range(layer, range, order, option, assignment, error);
+    }
+    MER_TRY(mer_yaml_need(map, "ranges", &node, error));
+    MER_TRY(mer_yaml_check_kind(node, MER_YAML_LIST, error));
+    for (int i = 0; i < node->count; i++) {
+        MER_TRY(read_range(layer, node->items[i], order, option, assignment, error));
     }
     return MER_OK;
 }
@@ -250,6 +314,11 @@ static MerStatus read_json(MerReadPlans *plans, MerError *error)
     MER_TRY(mer_yaml_need(plans->root, "platform", &node, error));
     MER_TRY(mer_yaml_text(node, &platform, error));
     mer_yaml_get(plans->root, "ops"); /* for read_body */
+    mer_yaml_get(plans->root, "deployment");
+    plans->own_options = mer_yaml_get(plans->root, "options");
+    if (plans->own_options) {
+        MER_TRY(mer_yaml_check_kind(plans->own_options, MER_YAML_MAP, error));
+    }
     MER_TRY(mer_yaml_finish(plans->root, error));
     MER_TRY(mer_graph_import(plans->workload ? plans->workload : network, NULL, plans->arena,
                              &graph, error));

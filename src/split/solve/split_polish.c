@@ -9,18 +9,25 @@
 
 typedef struct Options {
     double price;
+    bool   all;
 } Options;
+
+enum { MOST_STARTS = 1000 };
 
 static const MerOption options[] = {
     {"price", MER_OPTION_REAL, offsetof(Options, price), "0", 0, 1e12, NULL,
      "of loss, in costs of all on the reference: 0 only takes what costs no precision"},
+    {"all", MER_OPTION_BOOL, offsetof(Options, all), "false", 0, 0, NULL,
+     "every split that was told, one after the other, instead of the best"},
     {0}};
 
 typedef struct State {
     MerOneSplit one;
     MerSplitAim aim;
     double      best; /* score of the split to start from */
-    bool        has_start;
+    bool        takes_all, is_asked;
+    MerIndex  **starts; /* all that were told */
+    int         start_count, next;
     MerArena   *arena;
 } State;
 
@@ -30,7 +37,8 @@ static MerStatus open_polish(void *opened, const MerSearch *search, const MerPro
     State         *state = opened;
     const Options *chosen = given;
     MerPlan        plan;
-    *state = (State){.best = INFINITY, .arena = search->arena};
+    *state = (State){.best = INFINITY, .takes_all = chosen->all, .arena = search->arena};
+    state->starts = MER_ARRAY(search->arena, MerIndex *, chosen->all ? MOST_STARTS : 1);
     state->aim.metric =
         search->objective == MER_METRIC_ENERGY ? MER_METRIC_ENERGY : MER_METRIC_CYCLES;
     MER_TRY(mer_one_split_open(&state->one, search, problem, evaluator, "polish", error));
@@ -44,16 +52,21 @@ static MerStatus open_polish(void *opened, const MerSearch *search, const MerPro
 static void tell(void *opened, const MerTrial *trials, int count)
 {
     State *state = opened;
-    for (int i = 0; i < count; i++) {
-        if (!state->one.is_done && trials[i].score < state->best) {
+    size_t bytes = (size_t)state->one.knob_count * sizeof(MerIndex);
+    for (int i = 0; i < count && !state->is_asked; i++) {
+        if (state->takes_all && state->start_count < MOST_STARTS) {
+            MerIndex *start = mer_arena_alloc(state->arena, bytes + 1);
+            memcpy(start, trials[i].point, bytes);
+            state->starts[state->start_count++] = start;
+        }
+        if (trials[i].score < state->best) {
             state->best = trials[i].score;
-            memcpy(state->one.point, trials[i].point,
-                   (size_t)state->one.knob_count * sizeof(MerIndex));
+            memcpy(state->one.point, trials[i].point, bytes);
         }
     }
 }
 
-typedef struct Layer { /* on its way */
+typedef struct Layer { /* on its way, with the layers that are tied to it */
     const State         *state;
     const MerSplitLayer *layer;
     int                  index;
@@ -63,21 +76,47 @@ typedef struct Layer { /* on its way */
     double               cost, loss;
 } Layer;
 
+/* The first layer from `l` on that has the counts of this one; the number of layers: there is none. */
+static int next_tied(const Layer *w, int l)
+{
+    const MerSplit *split = w->state->one.split;
+    while (l < split->layer_count &&
+           !(split->layers[l].is_searchable && mer_split_owner(split, l) == w->index)) {
+        l++;
+    }
+    return l;
+}
+
 static double cost_of(const Layer *w, const int *counts)
 {
     const MerOneSplit *one = &w->state->one;
-    if (!mer_split_layer_fits(one->split, one->rules, w->index, counts, NULL)) {
-        return INFINITY;
+    double             sum = 0;
+    for (int l = next_tied(w, w->index); l < one->split->layer_count; l = next_tied(w, l + 1)) {
+        if (!mer_split_layer_fits(one->split, one->rules, l, counts, NULL)) {
+            return INFINITY;
+        }
+        MerSplitPrice price = mer_split_layer_price(one->split, one->rules, l, counts);
+        sum += mer_split_value(one->split, &price, w->state->aim.metric);
     }
-    MerSplitPrice price = mer_split_layer_price(one->split, one->rules, w->index, counts);
-    return mer_split_value(one->split, &price, w->state->aim.metric);
+    return sum;
+}
+
+/* What channel c loses on an option, in all layers that it is in. */
+static double error_of(const Layer *w, int option, size_t c)
+{
+    const MerSplit *split = w->state->one.split;
+    double          sum = 0;
+    for (int l = next_tied(w, w->index); l < split->layer_count; l = next_tied(w, l + 1)) {
+        sum += split->layers[l].errors[(size_t)option * (size_t)w->layer->c_out + c];
+    }
+    return sum;
 }
 
 static double loss_of(const Layer *w, const unsigned char *assignment)
 {
     double sum = 0;
     for (int c = 0; c < w->layer->c_out; c++) {
-        sum += w->layer->errors[(size_t)assignment[c] * (size_t)w->layer->c_out + (size_t)c];
+        sum += error_of(w, assignment[c], (size_t)c);
     }
     return sum;
 }
@@ -85,15 +124,16 @@ static double loss_of(const Layer *w, const unsigned char *assignment)
 /* The channel of `from` that gains most on `to`; -1: there is none. */
 static int next_channel(const Layer *w, const unsigned char *assignment, int from, int to)
 {
-    const double *errors = w->layer->errors;
-    size_t        width = (size_t)w->layer->c_out;
-    int           best = -1;
-    double        most = -INFINITY;
-    for (size_t c = 0; c < width; c++) {
-        double gain = errors[(size_t)from * width + c] - errors[(size_t)to * width + c];
-        if (assignment[c] == from && gain > most) {
+    int    best = -1;
+    double most = -INFINITY;
+    for (int c = 0; c < w->layer->c_out; c++) {
+        if (assignment[c] != from) {
+            continue;
+        }
+        double gain = error_of(w, from, (size_t)c) - error_of(w, to, (size_t)c);
+        if (gain > most) {
             most = gain;
-            best = (int)c;
+            best = c;
         }
     }
     return best;
@@ -148,25 +188,38 @@ static void polish_layer(const State *state, int l, MerSplitPlan *plan, MerArena
     memcpy(w.counts, plan->counts + layer->option_start, (size_t)n * sizeof(int));
     w.cost = cost_of(&w, w.counts);
     w.loss = loss_of(&w, w.assignment);
-    for (bool moved = layer->is_searchable; moved;) {
+    for (bool moved = true; moved;) {
         moved = false;
         for (int pair = 0; pair < n * n; pair++) {
             moved |= pair / n != pair % n && move(&w, pair / n, pair % n);
         }
     }
-    memcpy(plan->counts + layer->option_start, w.counts, (size_t)n * sizeof(int));
+    for (int k = next_tied(&w, l); k < state->one.split->layer_count; k = next_tied(&w, k + 1)) {
+        const MerSplitLayer *tied = &state->one.split->layers[k];
+        memcpy(plan->counts + tied->option_start, w.counts, (size_t)n * sizeof(int));
+        memmove(plan->assignment + tied->channel_start, w.assignment, (size_t)layer->c_out);
+    }
 }
 
 static int ask(void *opened, MerProposal *proposals, int capacity)
 {
     State *state = opened;
+    size_t bytes = (size_t)state->one.knob_count * sizeof(MerIndex);
+    state->is_asked = true;
+    if (state->next < state->start_count) {
+        memcpy(state->one.point, state->starts[state->next++], bytes);
+        state->one.is_done = false;
+    }
     if (!state->one.is_done) {
         MerPlan   plan;
         MerArena *scratch = mer_arena_new();
         mer_split_decode(state->one.split, state->one.point, &plan, state->arena);
-        for (int l = 0; l < state->one.split->layer_count && !state->one.split->is_tied; l++) {
-            polish_layer(state, l, mer_split_plan(&plan), scratch);
-            mer_arena_reset(scratch);
+        for (int l = 0; l < state->one.split->layer_count; l++) {
+            if (state->one.split->layers[l].is_searchable &&
+                mer_split_owner(state->one.split, l) == l) {
+                polish_layer(state, l, mer_split_plan(&plan), scratch);
+                mer_arena_reset(scratch);
+            }
         }
         mer_arena_free(scratch);
         mer_one_split_take(&state->one, &plan, NULL); /* a split by counts or channels is a point */

@@ -3,17 +3,23 @@
 #include "split/train/split_training.h"
 
 #include "learn/training.h"
+#include "mercator/text.h"
+#include "split/split_parts.h"
+#include "split/train/warmup_cache.h"
 #include "tensor/ops.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PARTS = 3 };
+enum { PARTS = MER_TRAIN_PARTS };
 enum { STREAM_SPLIT = 1, STREAM_WEIGHTS, STREAM_ORDER, STREAM_IMAGES, STREAM_SHARES };
+enum { CHANGE_TRAIN = 1, CHANGE_TEST, CHANGE_NOISY, CHANGE_SHIFTED }; /* seeds: data knows no run */
 
 typedef struct Model { /* what a MerTrainable points to */
     MerTrain    *train;
     MerTrainNet *net;
+    bool         is_by_knob; /* choices of counted layers are places in the ranking, not channels */
 } Model;
 
 struct MerTrain {
@@ -23,13 +29,18 @@ struct MerTrain {
     MerArena       *arena;
     bool            is_open, is_warm;
     MerDatasetPair  data;
+    MerDataset      changed[2]; /* the test part with noise, and shifted */
     int             count[PARTS];
     int            *images[PARTS]; /* numbers in the training part, or in the test part */
+    unsigned char  *right;         /* by image of the part measured last */
     int            *order;         /* of the epoch that is being trained */
     int             ordered_epoch;
     float          *batch;
     int            *labels;
-    Model           model[2]; /* in floating point; with choices */
+    Model           model[3]; /* in floating point; with choices of channels; the same by knobs */
+    /* what the second one was trained to, and by whom; NULL: it is not */
+    const void    *owner;
+    unsigned char *assignment;
 };
 
 MerTrain *mer_train_new(const MerGraph *graph, const MerSplit *split,
@@ -52,7 +63,13 @@ void mer_train_free(MerTrain *train)
         }
         mer_arena_free(train->arena);
         train->arena = NULL;
+        train->owner = train->assignment = NULL;
     }
+}
+
+bool mer_train_is_priced(const MerTrain *train)
+{
+    return train->options.is_priced;
 }
 
 const MerDatasetPair *mer_train_data(const MerTrain *train)
@@ -63,6 +80,17 @@ const MerDatasetPair *mer_train_data(const MerTrain *train)
 MerTrainNet *mer_train_network(MerTrain *train)
 {
     return train->model[1].net;
+}
+
+const unsigned char *mer_train_answers(const MerTrain *train)
+{
+    return train->right;
+}
+
+const char *mer_train_part_name(int part)
+{
+    static const char *const names[PARTS] = {"train", "validation", "test", "noisy", "shifted"};
+    return names[part];
 }
 
 static int *numbers(MerTrain *t, int count)
@@ -88,8 +116,41 @@ static void divide(MerTrain *t)
     t->images[1] = list;
     t->count[0] = most;
     t->images[0] = list + held;
-    t->count[2] = t->data.test.count;
-    t->images[2] = numbers(t, t->data.test.count);
+    t->images[MER_TRAIN_TEST] = numbers(t, t->data.test.count);
+    t->images[MER_TRAIN_NOISY] = t->images[MER_TRAIN_SHIFTED] = t->images[MER_TRAIN_TEST];
+    t->count[MER_TRAIN_TEST] = t->data.test.count;
+    t->count[MER_TRAIN_NOISY] = t->options.test_noise > 0 ? t->data.test.count : 0;
+    t->count[MER_TRAIN_SHIFTED] = t->options.test_shift > 0 ? t->data.test.count : 0;
+}
+
+/* Noise as a share of the range of pixels; normalised ones have none. */
+static MerAugment noise_of(const MerTrain *t, double share, bool is_normalised)
+{
+    double low = is_normalised ? -INFINITY : t->data.is_signed ? -1 : 0;
+    double high = is_normalised ? INFINITY : 1;
+    return (MerAugment){
+        .noise = share * (is_normalised ? 1 : high - low), .low = low, .high = high};
+}
+
+static void change_images(MerTrain *t)
+{
+    const MerTrainOptions *o = &t->options;
+    if (o->noise > 0) {
+        MerAugment noisy = noise_of(t, o->noise, false);
+        t->data.train = mer_dataset_changed(&t->data.train, &noisy, CHANGE_TRAIN, t->arena);
+        t->data.test = mer_dataset_changed(&t->data.test, &noisy, CHANGE_TEST, t->arena);
+    }
+    if (o->normalise) {
+        mer_dataset_normalise(&t->data, t->arena);
+    }
+    if (o->test_noise > 0) {
+        MerAugment noisy = noise_of(t, o->test_noise, o->normalise);
+        t->changed[0] = mer_dataset_changed(&t->data.test, &noisy, CHANGE_NOISY, t->arena);
+    }
+    if (o->test_shift > 0) {
+        MerAugment moved = {.shift = (int)o->test_shift};
+        t->changed[1] = mer_dataset_changed(&t->data.test, &moved, CHANGE_SHIFTED, t->arena);
+    }
 }
 
 static MerStatus check_shape(const MerTrain *t, MerError *error)
@@ -121,9 +182,7 @@ MerStatus mer_train_open(MerTrain *t, MerError *error)
     t->arena = mer_arena_new();
     t->model[0].net = t->model[1].net = NULL;
     MER_TRY(mer_dataset_open(o->dataset, o->data, t->arena, &t->data, error));
-    if (o->normalise) {
-        mer_dataset_normalise(&t->data, t->arena);
-    }
+    change_images(t);
     MerTrainForm form = o->form;
     form.is_input_signed = t->data.is_signed;
     for (int m = 0; m < 2; m++) {
@@ -136,6 +195,7 @@ MerStatus mer_train_open(MerTrain *t, MerError *error)
     t->batch = MER_ARRAY(t->arena, float, (o->batch + 1) * pixels);
     t->labels = MER_ARRAY(t->arena, int, o->batch + 1);
     t->order = MER_ARRAY(t->arena, int, t->count[0] + 1);
+    t->right = MER_ARRAY(t->arena, unsigned char, t->data.train.count + t->data.test.count + 1);
     t->is_open = true;
     return MER_OK;
 }
@@ -159,10 +219,18 @@ static void put_in_order(MerTrain *t, int epoch)
     }
 }
 
+static const MerDataset *set_of(const MerTrain *t, int part)
+{
+    return part < MER_TRAIN_TEST    ? &t->data.train
+           : part == MER_TRAIN_TEST ? &t->data.test
+                                    : &t->changed[part - MER_TRAIN_NOISY];
+}
+
 /* Batches of an epoch differ by one image at most: a small last one would spoil the statistics of batch norm. */
 static int load(MerTrain *t, int part, int epoch, int batch, int batches)
 {
-    MerAugment augment = {t->options.flip, (int)t->options.shift, (int)t->options.roll};
+    MerAugment augment = {
+        .flip = t->options.flip, .shift = (int)t->options.shift, .roll = (int)t->options.roll};
     bool       is_moved = augment.flip || augment.shift > 0 || augment.roll > 0;
     int        first = (int)((int64_t)t->count[part] * batch / batches);
     int        count = (int)((int64_t)t->count[part] * (batch + 1) / batches) - first;
@@ -171,13 +239,13 @@ static int load(MerTrain *t, int part, int epoch, int batch, int batches)
         put_in_order(t, epoch);
         order = t->order;
     }
-    mer_dataset_batch(part == 2 ? &t->data.test : &t->data.train, count, order + first,
+    mer_dataset_batch(set_of(t, part), count, order + first,
                       part == 0 && is_moved ? &augment : NULL,
                       (uint64_t)t->options.seed ^ STREAM_IMAGES, epoch, t->batch, t->labels);
     return count;
 }
 
-static int count_correct(MerTape *tape, MerTensor *logits, const int *labels)
+static int count_correct(MerTape *tape, MerTensor *logits, const int *labels, unsigned char *right)
 {
     const float *row = mer_tensor_data(tape, logits);
     int          correct = 0, width = logits->shape[1];
@@ -186,7 +254,8 @@ static int count_correct(MerTape *tape, MerTensor *logits, const int *labels)
         for (int j = 1; j < width; j++) {
             best = row[j] > row[best] ? j : best;
         }
-        correct += best == labels[i];
+        right[i] = best == labels[i];
+        correct += right[i];
     }
     return correct;
 }
@@ -221,6 +290,33 @@ static MerTensor *const *random_shares(const Model *model, MerTape *tape, int ep
     return shares;
 }
 
+/* A plan that counts gives the first channels of the ranking to the finest weights: so do choices whose columns count. */
+static MerTensor *in_order_of_channels(const MerSplitLayer *layer, MerTape *tape, MerTensor *choice)
+{
+    int  precision[MER_SPLIT_MAX_OPTIONS];
+    int *place =
+        mer_workspace_alloc(mer_tape_workspace(tape), (size_t)layer->c_out * sizeof *place);
+    mer_split_by_precision(layer, precision);
+    for (int j = 0; j < layer->c_out; j++) { /* column 0 is of option 0 before all others */
+        place[layer->ranking[precision[0] == 0 ? j : layer->c_out - 1 - j]] = j;
+    }
+    MerTensor *columns = mer_tensor_transpose(tape, choice, (int[]){1, 0});
+    return mer_tensor_transpose(tape, mer_tensor_gather(tape, columns, layer->c_out, place),
+                                (int[]){1, 0});
+}
+
+static MerTensor *const *by_channel(const MerSplit *split, MerTape *tape, MerTensor *const *choice)
+{
+    size_t      bytes = (size_t)(split->layer_count + 1) * sizeof(MerTensor *);
+    MerTensor **all = mer_workspace_alloc(mer_tape_workspace(tape), bytes);
+    for (int l = 0; l < split->layer_count; l++) {
+        const MerSplitLayer *layer = &split->layers[l];
+        bool                 is_ranked = choice[l] && layer->ranking && !layer->is_ordered;
+        all[l] = is_ranked ? in_order_of_channels(layer, tape, choice[l]) : choice[l];
+    }
+    return all;
+}
+
 static MerTensor *loss(void *state, MerTape *tape, MerTensor *const *choice, int part, int epoch,
                        int batch, MerTally *tally)
 {
@@ -237,11 +333,15 @@ static MerTensor *loss(void *state, MerTape *tape, MerTensor *const *choice, int
     if (!model->net->is_folded && part == 0) {
         choice = random_shares(model, tape, epoch, batch);
     }
-    MerTensor *logits = mer_train_net_run(model->net, tape, images, count, choice, part == 0);
-    MerTensor *result = mer_tensor_cross_entropy(tape, logits, labels, 0);
-    double     before = tally->loss * (double)tally->examples;
+    if (model->is_by_knob && choice != NULL && !t->split->is_by_channel) {
+        choice = by_channel(t->split, tape, choice);
+    }
+    MerTensor     *logits = mer_train_net_run(model->net, tape, images, count, choice, part == 0);
+    MerTensor     *result = mer_tensor_cross_entropy(tape, logits, labels, 0);
+    double         before = tally->loss * (double)tally->examples;
+    unsigned char *right = t->right + (part == 0 ? 0 : tally->examples); /* of an epoch: unused */
+    tally->correct += count_correct(tape, logits, labels, right);
     tally->examples += count;
-    tally->correct += count_correct(tape, logits, labels);
     tally->loss = (before + result->data[0] * (double)count) / (double)tally->examples;
     return result;
 }
@@ -262,29 +362,87 @@ static void note_epoch(MerNotes *notes, const MerTally *tally, int epoch, int ep
     mer_epoch(notes, "warmup", epoch, epochs, text);
 }
 
+/* Of all that decides about the float network: its form, its first weights, what it learns from, and how. */
+static uint64_t warmup_key(const MerTrain *t)
+{
+    const MerTrainOptions *o = &t->options;
+    const MerTrainNet     *net = t->model[0].net;
+    uint64_t               hash = mer_hash_text(t->graph->hash, "mercator-warmup/1");
+    hash = mer_hash_int(hash, (int64_t)t->data.hash);
+    hash = mer_hash_int(hash, o->seed);
+    hash = mer_hash_int(hash, o->batch);
+    hash = mer_hash_int(hash, o->warmup_epochs);
+    hash = mer_hash_int(mer_hash_int(hash, o->samples), o->warmup_updater);
+    hash = mer_hash_int(hash, o->flip + 2 * o->normalise + 4 * o->form.signed_add);
+    hash = mer_hash_int(mer_hash_int(hash, o->shift), o->roll);
+    hash = mer_hash_real(mer_hash_real(hash, o->warmup_rate), o->weight_decay);
+    hash = mer_hash_real(mer_hash_real(hash, o->validation), o->noise);
+    for (int n = 0; n < net->node_count; n++) {
+        hash = mer_hash_int(hash, net->nodes[n].branch_count);
+    }
+    for (int i = 0; i < mer_parameters_count(net->weights); i++) {
+        const MerTensor *w = mer_parameters_get(net->weights, i);
+        hash = mer_hash_bytes(hash, w->data, (size_t)w->size * sizeof *w->data);
+    }
+    return hash;
+}
+
+/* What training would have told. */
+static void replay(const MerTally *tallies, int epochs, MerNotes *notes)
+{
+    for (int e = 0; e < epochs; e++) {
+        mer_spend(notes, MER_SPENT_EPOCHS, 1);
+        mer_spend(notes, MER_SPENT_IMAGES, (double)tallies[e].examples);
+        note_epoch(notes, &tallies[e], e + 1, epochs);
+    }
+}
+
+static MerStatus train_float(MerTrain *t, MerPool *pool, MerNotes *notes, MerTally *tallies,
+                             MerError *error)
+{
+    const MerTrainOptions *o = &t->options;
+    MerTrainable           model = mer_train_float_model(t);
+    MerTrainingRule        rule = {.epochs = (int)o->warmup_epochs,
+                                   .rate = o->warmup_rate,
+                                   .weight_decay = o->weight_decay,
+                                   .updater = o->warmup_updater};
+    MerTape               *tape = mer_tape_new(&mer_backend_dnnl, pool);
+    MerTraining           *training = mer_training_new(&model, tape, &rule);
+    MerStatus              status = MER_OK;
+    for (int e = 0; e < rule.epochs && status == MER_OK && !mer_is_cancelled(notes); e++) {
+        status = mer_training_epoch(training, e, NULL, notes, &tallies[e], error);
+        note_epoch(notes, &tallies[e], e + 1, rule.epochs);
+    }
+    mer_training_free(training);
+    mer_tape_free(tape);
+    return status;
+}
+
 MerStatus mer_train_warm_up(MerTrain *t, MerPool *pool, MerNotes *notes, MerError *error)
 {
     MER_TRY(mer_train_open(t, error));
     if (t->is_warm) {
         return MER_OK;
     }
-    const MerTrainOptions *o = &t->options;
-    MerRng                 rng = mer_rng_make((uint64_t)o->seed, STREAM_WEIGHTS);
+    const char *folder = t->options.warmup_cache;
+    int         epochs = (int)t->options.warmup_epochs;
+    MerTally   *tallies = MER_ARRAY(t->arena, MerTally, epochs + 1);
+    MerRng      rng = mer_rng_make((uint64_t)t->options.seed, STREAM_WEIGHTS);
     mer_train_net_fill(t->model[0].net, &rng);
-    MerTrainable    model = mer_train_float_model(t);
-    MerTrainingRule rule = {(int)o->warmup_epochs, o->warmup_rate, 0.9, o->weight_decay, 0};
-    MerTape        *tape = mer_tape_new(&mer_backend_dnnl, pool);
-    MerTraining    *training = mer_training_new(&model, tape, &rule);
-    MerStatus       status = MER_OK;
-    for (int e = 0; e < rule.epochs && status == MER_OK && !mer_is_cancelled(notes); e++) {
-        MerTally tally;
-        status = mer_training_epoch(training, e, NULL, notes, &tally, error);
-        note_epoch(notes, &tally, e + 1, rule.epochs);
+    MerWarmup kept = {t->model[0].net->weights, tallies, epochs, folder ? warmup_key(t) : 0};
+    bool      is_found = false;
+    if (folder != NULL) {
+        MER_TRY(mer_warmup_load(folder, &kept, t->arena, &is_found, error));
     }
-    t->is_warm = status == MER_OK && !mer_is_cancelled(notes);
-    mer_training_free(training);
-    mer_tape_free(tape);
-    return status;
+    if (is_found) {
+        replay(tallies, epochs, notes);
+    } else {
+        MER_TRY(train_float(t, pool, notes, tallies, error));
+    }
+    t->is_warm = !mer_is_cancelled(notes);
+    return folder != NULL && t->is_warm && !is_found
+               ? mer_warmup_save(folder, &kept, t->arena, error)
+               : MER_OK;
 }
 
 static MerStatus start_float(void *state, MerPool *pool, MerNotes *notes, MerError *error)
@@ -297,15 +455,38 @@ static MerStatus start(void *state, MerPool *pool, MerNotes *notes, MerError *er
     Model    *model = state;
     MerTrain *t = model->train;
     MER_TRY(mer_train_warm_up(t, pool, notes, error));
+    t->owner = NULL;
     mer_train_net_copy(t->model[1].net, t->model[0].net);
     mer_train_net_fold(t->model[1].net);
     return MER_OK;
+}
+
+void mer_train_keep(MerTrain *t, const void *owner, const unsigned char *assignment, int count)
+{
+    if (t->assignment == NULL) { /* of one split, so that the count is always the same */
+        t->assignment = MER_ARRAY(t->arena, unsigned char, count + 1);
+    }
+    memcpy(t->assignment, assignment, (size_t)count);
+    t->owner = owner;
+}
+
+bool mer_train_is_kept(const MerTrain *t, const void *owner, const unsigned char *assignment,
+                       int count)
+{
+    return t->owner == owner && owner != NULL &&
+           memcmp(t->assignment, assignment, (size_t)count) == 0;
 }
 
 MerTrainable mer_train_model(MerTrain *train)
 {
     train->model[1].train = train;
     return (MerTrainable){&train->model[1], start, batch_count, loss, parameters};
+}
+
+MerTrainable mer_train_knob_model(MerTrain *train)
+{
+    train->model[2] = (Model){train, train->model[1].net, true};
+    return (MerTrainable){&train->model[2], start, batch_count, loss, parameters};
 }
 
 MerTrainable mer_train_float_model(MerTrain *train)

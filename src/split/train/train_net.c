@@ -6,12 +6,17 @@
 
 #include <string.h>
 
+typedef struct Image {
+    int channels, height, width;
+} Image;
+
 typedef struct Builder {
     MerTrainNet    *net;
     const MerGraph *graph;
     int            *slot;     /* of each value of the graph: value of the network, -1: none */
     int            *maker;    /* node that made a value of the network, -1: the input */
     int            *together; /* values of the network that share a quantiser: union-find */
+    Image          *images;   /* that values of the network are */
     MerError       *error;
 } Builder;
 
@@ -52,6 +57,13 @@ static int input_of(const Builder *b, const MerOp *op, int which)
     return which < op->input_count ? b->slot[op->inputs[which]] : -1;
 }
 
+static Image image_of(const MerValue *value)
+{
+    return value->rank == 4
+               ? (Image){(int)value->dims[1], (int)value->dims[2], (int)value->dims[3]}
+               : (Image){value->rank > 0 ? (int)value->dims[value->rank - 1] : 1, 1, 1};
+}
+
 static MerTrainNode *new_node(Builder *b, MerTrainNodeKind kind, const MerOp *op)
 {
     MerTrainNet  *net = b->net;
@@ -65,6 +77,7 @@ static MerTrainNode *new_node(Builder *b, MerTrainNodeKind kind, const MerOp *op
                            .quantiser = -1};
     b->maker[net->value_count] = net->node_count++;
     b->together[net->value_count] = net->value_count;
+    b->images[net->value_count] = image_of(&b->graph->values[op->outputs[0]]);
     b->slot[op->outputs[0]] = net->value_count++;
     return node;
 }
@@ -137,6 +150,18 @@ static void add_branches(Builder *b, MerTrainNode *node, const MerSplitLayer *la
     }
 }
 
+/* A product with all pixels of an image is a convolution whose kernel covers it. */
+static MerStatus cover_image(Builder *b, const MerOp *op, const Image *image, int shape[4])
+{
+    if ((int64_t)image->channels * image->height * image->width != shape[1]) {
+        return refuse(b, op, "cannot be trained, expected that it reads a whole image or vector");
+    }
+    shape[1] = image->channels;
+    shape[2] = image->height;
+    shape[3] = image->width;
+    return MER_OK;
+}
+
 static MerStatus add_conv(Builder *b, const MerOp *op)
 {
     int                  index, from = input_of(b, op, 0);
@@ -153,9 +178,6 @@ static MerStatus add_conv(Builder *b, const MerOp *op)
     if (from < 0 || op->input_count < 2 || b->slot[op->inputs[1]] >= 0 || !is_plain) {
         return refuse(b, op, "cannot be trained, expected weights, even padding and a batch of 1");
     }
-    MerTrainNode *node = new_node(b, MER_TRAIN_CONV, op);
-    node->layer = index;
-    node->in[0] = from;
     MerConvolution conv = {groups,
                            {op->stride[0], op->stride[1]},
                            {op->pad[0], op->pad[1]},
@@ -165,7 +187,11 @@ static MerStatus add_conv(Builder *b, const MerOp *op)
                                (int)op->dims[MER_DIM_S]};
     if (is_product) {
         conv = (MerConvolution){1, {1, 1}, {0, 0}, {1, 1}};
+        MER_TRY(cover_image(b, op, &b->images[from], shape));
     }
+    MerTrainNode *node = new_node(b, MER_TRAIN_CONV, op);
+    node->layer = index;
+    node->in[0] = from;
     if (layer != NULL) {
         add_branches(b, node, layer, conv, shape);
     } else {
@@ -376,6 +402,7 @@ static MerStatus find_ends(Builder *b)
             b->slot[v] = b->net->value_count;
             b->maker[b->net->value_count] = -1;
             b->together[b->net->value_count] = b->net->value_count;
+            b->images[b->net->value_count] = image_of(value);
             b->net->value_count++;
             for (int i = 0; i < 3; i++) {
                 b->net->shape[i] = (int)value->dims[1 + i];
@@ -410,6 +437,13 @@ static MerStatus build(Builder *b)
                              "%s: expected a convolution or a product that gives the last output",
                              b->graph->name);
     }
+    const Image *last = &b->images[net->output];
+    if (last->height != 1 || last->width != 1) {
+        return mer_error_set(b->error, MER_UNSUPPORTED,
+                             "%s: the last output is an image of %dx%dx%d, expected one number for "
+                             "each class",
+                             b->graph->name, last->channels, last->height, last->width);
+    }
     net->classes = net->nodes[b->maker[net->output]].branches[0].weight->shape[0];
     share_quantisers(b);
     add_scales(net);
@@ -434,6 +468,7 @@ MerStatus mer_train_net_new(const MerGraph *graph, const MerSplit *split, const 
                  MER_ARRAY(arena, int, values),
                  MER_ARRAY(arena, int, values),
                  MER_ARRAY(arena, int, values),
+                 MER_ARRAY(arena, Image, values),
                  error};
     memset(b.slot, -1, (size_t)values * sizeof *b.slot);
     MerStatus status = build(&b);

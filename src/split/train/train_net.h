@@ -12,7 +12,7 @@
 enum { MER_TRAIN_BRANCHES = 2, MER_TRAIN_LEVELS = 127 }; /* of activations: 7 bits */
 
 typedef enum MerTrainNodeKind {
-    MER_TRAIN_CONV, /* or a product, as a 1x1 convolution of one pixel */
+    MER_TRAIN_CONV, /* or a product, as a convolution whose kernel is the image */
     MER_TRAIN_ADD,
     MER_TRAIN_POOL,
     MER_TRAIN_AVERAGE /* over the whole image */

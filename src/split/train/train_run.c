@@ -65,6 +65,19 @@ static void start_scales(MerTrainNet *net, const MerTrainNode *node)
     }
 }
 
+/* A channel that hardly ever differs from its mean leaves its norm as the shift. Folded, its weights would be up to 1 / sqrt(EPSILON)
+ * times as large, and where a layer has one scale, all others would be rounded to 0: one such channel ended MobileNetV1. */
+static void quieten(MerTrainBranch *branch)
+{
+    int64_t width = branch->weight->size / branch->weight->shape[0];
+    for (int r = 0; r < branch->weight->shape[0]; r++) {
+        if (branch->norm.running_variance->data[r] < EPSILON) {
+            memset(branch->weight->data + r * width, 0, (size_t)width * sizeof(float));
+            branch->bias->data[r] = branch->norm.shift->data[r];
+        }
+    }
+}
+
 void mer_train_net_fold(MerTrainNet *net)
 {
     for (int n = 0; n < net->node_count; n++) {
@@ -73,6 +86,7 @@ void mer_train_net_fold(MerTrainNet *net)
             MerTrainBranch *branch = &node->branches[k];
             if (branch->has_norm && !net->is_folded) {
                 mer_batch_norm_fold(&branch->norm, EPSILON, branch->weight, branch->bias);
+                quieten(branch);
             }
         }
         if (node->layer >= 0) {

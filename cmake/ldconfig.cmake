@@ -1,0 +1,22 @@
+# After the library was installed into `libdir` (relative to the prefix, or absolute): runs ldconfig where the dynamic linker
+# finds libraries of that folder by its cache, and says what to do where it does not. A package (DESTDIR) does so itself.
+if(NOT "$ENV{DESTDIR}" STREQUAL "" OR NOT CMAKE_HOST_SYSTEM_NAME STREQUAL "Linux")
+    return()
+endif()
+get_filename_component(folder "${libdir}" ABSOLUTE BASE_DIR "${CMAKE_INSTALL_PREFIX}")
+find_program(LDCONFIG ldconfig PATHS /sbin /usr/sbin)
+if(NOT LDCONFIG)
+    return()
+endif()
+execute_process(COMMAND "${LDCONFIG}" -N -X -v OUTPUT_VARIABLE folders ERROR_QUIET)
+if(NOT "\n${folders}" MATCHES "\n${folder}:")
+    message(STATUS "${folder} is none of the dynamic linker's folders: programs that use libmercator.so need "
+        "LD_LIBRARY_PATH=${folder}, or this folder in /etc/ld.so.conf.d")
+    return()
+endif()
+execute_process(COMMAND "${LDCONFIG}" RESULT_VARIABLE failure ERROR_QUIET)
+if(failure)
+    message(STATUS "libmercator.so is found once root has run: ldconfig")
+else()
+    message(STATUS "Updated the dynamic linker's cache: ldconfig")
+endif()

@@ -1,0 +1,146 @@
+#!/bin/sh
+# channel-split.sh PROGRAM DATA FOLDER [STAGE...]: splits that are learned against fixed ones (docs/studies/channel-split.md). DATA is the
+# folder with the image sets fashion and fsdd-mfcc. A cell is one run, single-threaded, JOBS (2) of them at a time; finished cells are kept
+# when the command is given again, and a cell that was cut off goes on. channel-split.py makes the tables.
+set -euf
+if [ "$1" = cell ]; then # PROGRAM FOLDER NAME OPTION...: one run
+    program=$2 out=$3 name=$4
+    shift 4
+    [ -e "$out/$name/cpu_s" ] && exit
+    mkdir -p "$out/$name"
+    if [ -e "$out/$name/run.jsonl" ]; then
+        set -- --resume "$out/$name"
+    else
+        set -- "$@" --pareto accuracy,latency --warmup_cache "$out/warm" --threads 1 -o "$out/$name"
+    fi
+    /usr/bin/time -a -f %U -o "$out/$name/cpu.part" "$program" split "$@" --no-report --quiet >"$out/$name/messages" 2>&1 || {
+        cat "$out/$name/messages"
+        exit 255
+    }
+    exec mv "$out/$name/cpu.part" "$out/$name/cpu_s"
+fi
+program=$1
+data=$2
+out=$3
+here=$(dirname "$0")
+shift 3
+[ $# -gt 0 ] || set -- hard more energy remedies fashion spoken darkside
+default=exact # the way to differentiate the cost that won
+mkdir -p "$out"
+queue=$out/queue.$$
+trap 'rm -f "$queue"' EXIT
+
+add() { echo "$*" >>"$queue"; } # NAME OPTION...: a cell to run
+start() { # all cells that were added
+    [ ! -e "$queue" ] || xargs -P "${JOBS:-2}" -L 1 sh "$0" cell "$program" "$out" <"$queue"
+    rm -f "$queue"
+}
+fixed() { # STUDY SEEDS SOLVERS: mappings that are not searched; the first one leaves the float network for the others
+    for seed in $2; do add "$1/${3%% *}-$seed" $options --seed "$seed" --optimizer "${3%% *}" --evaluator "$training"; done
+    start
+    for seed in $2; do
+        for solver in $3; do add "$1/$solver-$seed" $options --seed "$seed" --optimizer "$solver" --evaluator "$training"; done
+    done
+}
+searched() { # STUDY SEEDS NAME SEARCH [TRAINING]
+    for seed in $2; do
+        add "$1/$3-$seed" $options --seed "$seed" --optimizer "odimo:$4" --evaluator "$training${5:+,$5}"
+    done
+}
+
+polished() { # STUDY SEEDS NAME COUNT: the searched splits after the polish
+    for seed in $2; do
+        add "$1/$3_polished-$seed" $options --seed "$seed" --optimizer polish:all=true --warm "$out/$1/$3-$seed:$4" --evaluator "$training"
+    done
+    start
+}
+baselines="all_8bit all_ternary io_8bit min_latency min_energy layer_wise half sensitivity"
+hard_case() {
+    [ -e "$out/data/fashion-14" ] || python3 "$here/channel-split.py" data "$data" "$out/data"
+    options="resnet8@input=1x14x14 --platform diana --dataset fashion-14 --data $out/data --samples 1000 --shift 1 --flip true --warmup_epochs 60 --test_noise 0.1 --test_shift 2"
+    training=split_train:finetune_epochs=8,answers=true
+    search=search_epochs=10,alpha_rate=0.05
+    lambdas=lambda=[0.03,0.3,3,10,100]
+}
+# ResNet8 with 1,000 images of 14 x 14: 5 strengths, all ways to differentiate the cost, all fixed mappings.
+hard() {
+    hard_case
+    fixed hard "${SEEDS:-1 2 3}" "$baselines"
+    for mode in exact chord expected ste; do
+        searched hard "${SEEDS:-1 2 3}" $mode "$lambdas,$search" gradient=$mode
+    done
+    searched hard "${SEEDS:-1 2 3}" score "$lambdas,$search,cost_gradient=score"
+    start
+}
+# More seeds for the comparison with fixed mappings, and the splits after the polish.
+more() {
+    hard_case
+    fixed hard "4 5 6" "$baselines"
+    searched hard "4 5 6" $default "$lambdas,$search" gradient=$default
+    start
+    for seed in 1 2 3 4 5 6; do # nearer to the cheapest split than half way
+        add "hard/sensitivity_20-$seed" $options --seed $seed --optimizer sensitivity:target=0.2 --evaluator "$training"
+    done
+    polished hard "1 2 3 4 5 6" $default 5
+}
+# The same search for energy.
+energy() {
+    hard_case
+    options="$options --objective energy"
+    searched hard "1 2 3 4 5 6" energy "$lambdas,$search" gradient=$default
+    start
+    polished hard "1 2 3 4 5 6" energy 5
+    searched hard "1 2 3" energy_expected "$lambdas,$search" gradient=expected
+    start
+}
+# What else was tried where a fixed mapping is not matched: two strengths.
+remedies() {
+    hard_case
+    few=lambda=[10,100]
+    searched hard "1 2 3" epochs "$few,search_epochs=20,alpha_rate=0.05" gradient=$default
+    searched hard "1 2 3" faster "$few,search_epochs=10,alpha_rate=0.2" gradient=$default
+    searched hard "1 2 3" gumbel "$few,$search,gate=gumbel" gradient=$default
+    searched hard "1 2 3" sigmoid "$few,$search,gate=sigmoid" gradient=$default
+    searched hard "1 2 3" montecarlo "$few,$search,estimator=montecarlo:2" gradient=$default
+    searched hard "1 2 3" ramp "$few,$search,ramp=linear" gradient=$default
+    searched hard "1 2 3" target "target=0.4,$search" gradient=$default
+    start
+}
+# Smaller studies: 3 strengths, 3 seeds, few epochs.
+fashion() {
+    options="resnet8 --platform diana --dataset fashion --data $data --samples 1000 --batch_size 50 --shift 3 --flip true --warmup_epochs 12 --test_noise 0.1 --test_shift 4"
+    training=split_train:finetune_epochs=4,answers=true
+    seeds="1 2 3 4 5 6"
+    fixed fashion "$seeds" "all_8bit all_ternary io_8bit min_latency min_energy half"
+    searched fashion "$seeds" searched "lambda=[0.3,10,100],search_epochs=5,alpha_rate=0.05" gradient=$default
+    searched fashion "$seeds" low "lambda=[0.003,0.03],search_epochs=5,alpha_rate=0.05" gradient=$default
+    start
+    polished fashion "$seeds" searched 3
+}
+spoken() {
+    options="ds_cnn --platform diana --dataset fsdd-mfcc --data $data --samples 1000 --batch_size 50 --roll 5 --warmup_epochs 12 --test_noise 0.05 --test_shift 3"
+    training=split_train:finetune_epochs=5,answers=true
+    seeds="1 2 3 4 5 6"
+    fixed spoken "$seeds" "all_8bit all_ternary io_8bit min_latency min_energy half"
+    searched spoken "$seeds" searched "lambda=[0.3,10,100],search_epochs=5,alpha_rate=0.05" gradient=$default
+    start
+    polished spoken "$seeds" searched 3
+}
+darkside() {
+    options="mobilenet_v1@input=1x28x28@width=0.25@stem_stride=1 --platform darkside --dataset fashion --data $data --samples 1000 --batch_size 50 --shift 2 --flip true --warmup_epochs 30 --test_noise 0.1 --test_shift 4"
+    training=split_train:finetune_epochs=8,answers=true
+    fixed darkside "1 2 3" "all_conv all_depthwise half"
+    searched darkside "1 2 3" searched "lambda=[0.01,0.1,1],search_epochs=8,alpha_rate=0.05,ramp=linear" gradient=$default
+    searched darkside "1 2 3" high "lambda=[10],search_epochs=8,alpha_rate=0.05" gradient=$default
+    start
+}
+# For the tests: seconds, numbers that mean nothing.
+tiny() {
+    options="resnet8 --platform diana --dataset digits8x8 --samples 60 --warmup_epochs 1 --test_noise 0.1 --test_shift 1"
+    training=split_train:finetune_epochs=1,answers=true
+    fixed hard "1 2" "all_8bit io_8bit"
+    searched hard "1 2" exact "lambda=[0.1,1],search_epochs=2" gradient=exact
+    searched hard "1 2" score "lambda=[0.1,1],search_epochs=2,cost_gradient=score"
+    start
+}
+for stage; do $stage; done

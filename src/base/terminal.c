@@ -1,0 +1,99 @@
+/* Width and colours of a terminal, and texts that have to fit. */
+#include "base/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { USUAL_COLUMNS = 80, MOST_COLUMNS = 10000 };
+
+bool mer_is_terminal(FILE *file)
+{
+    int descriptor = file ? fileno(file) : -1;
+    return descriptor >= 0 && isatty(descriptor) == 1;
+}
+
+int mer_terminal_columns(FILE *file)
+{
+    struct winsize size = {0};
+    if (!mer_is_terminal(file)) {
+        return 0;
+    }
+    if (ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+        return size.ws_col;
+    }
+    const char *given = getenv("COLUMNS");
+    long        columns = given ? strtol(given, NULL, 10) : 0;
+    return columns > 0 && columns <= MOST_COLUMNS ? (int)columns : USUAL_COLUMNS;
+}
+
+const char *mer_style(FILE *file, MerStyle style)
+{
+    static const char *const sequences[] = {"\033[0m", "\033[1m", "\033[33m", "\033[1;31m"};
+    const char              *refused = getenv("NO_COLOR"); /* no-color.org: unless it is empty */
+    const char              *terminal = getenv("TERM");
+    bool is_plain = !mer_is_terminal(file) || (refused && *refused) || !terminal || !*terminal ||
+                    strcmp(terminal, "dumb") == 0;
+    return is_plain ? "" : sequences[style];
+}
+
+static bool is_start(char byte)
+{
+    return ((unsigned char)byte & 0xc0) != 0x80;
+}
+
+int mer_text_columns(const char *text)
+{
+    int columns = 0;
+    for (; *text; text++) {
+        columns += is_start(*text);
+    }
+    return columns;
+}
+
+/* Bytes of the first `columns` signs. */
+static size_t bytes_of(const char *text, int columns)
+{
+    size_t bytes = 0;
+    while (text[bytes] && (!is_start(text[bytes]) || columns-- > 0)) {
+        bytes++;
+    }
+    return bytes;
+}
+
+void mer_text_shorten(char *buffer, size_t size, const char *text, int columns)
+{
+    int width = mer_text_columns(text);
+    if (width <= columns) {
+        snprintf(buffer, size, "%s", text);
+        return;
+    }
+    int    kept = columns > 2 ? columns - 2 : 0;
+    size_t head = bytes_of(text, kept / 3);
+    size_t tail = bytes_of(text, width - (kept - kept / 3));
+    snprintf(buffer, size, "%.*s%.*s%s", (int)head, text, columns < 2 ? columns : 2, "..",
+             text + tail);
+}
+
+void mer_print_words(FILE *file, const char *text, int at, int indent, int columns)
+{
+    bool is_first = true;
+    while (*text) {
+        size_t length = strcspn(text, " \n");
+        char  *word = strndup(text, length);
+        int    width = word ? mer_text_columns(word) : 0;
+        if (columns > 0 && !is_first && at + 1 + width > columns) {
+            fprintf(file, "\n%*s", indent, "");
+            at = indent;
+            is_first = true;
+        }
+        fprintf(file, "%s%s", is_first ? "" : " ", word ? word : "");
+        at += width + !is_first;
+        is_first = false;
+        free(word);
+        text += length;
+        text += strspn(text, " \n");
+    }
+    fputc('\n', file);
+}

@@ -1,0 +1,119 @@
+/* When a search ends by the clock: --time of a task, --total-time of a run; and how long all is going to take. */
+#include "run/search/task_search.h"
+
+#include "base/descriptor.h"
+#include "base/json_read.h"
+#include "base/log.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Half of the time is shared out by work, half evenly: a small task needs some, too. */
+static double weight_of(const MerRunState *run, int task)
+{
+    double macs = 0;
+    for (int t = 0; t < run->task_count; t++) {
+        macs += run->result->tasks[t].task.macs;
+    }
+    double even = 1.0 / run->task_count;
+    return macs > 0 ? (even + run->result->tasks[task].task.macs / macs) / 2 : even;
+}
+
+static double round_weight(const MerRunState *run, const MerRunTask *task, int round)
+{
+    const MerProblemClass *problem = run->spec->problem;
+    return problem->round_share ? problem->round_share(&task->problem, round) : 1;
+}
+
+/* The task's part of what is left, among the searches that have not begun. */
+static double share_of(const MerRunState *run, const MerRunTask *task)
+{
+    double tasks = 0, rounds = 0;
+    int    most = mer_run_most_rounds(run->spec);
+    for (int t = task->index; t < run->task_count; t++) {
+        tasks += weight_of(run, t);
+    }
+    for (int r = run->round_number + 1; r <= most; r++) {
+        rounds += round_weight(run, task, r);
+    }
+    double own = round_weight(run, task, run->round_number);
+    double later = own > 0 ? rounds / own : 0; /* as multiples of this round */
+    return weight_of(run, task->index) / (tasks + later);
+}
+
+/* The total time begins with the first search: inputs and bounds cannot be left out, and who asks for two seconds wants an
+ * answer. That of a stopped run goes on, after what the log knows. */
+static void begin_total(MerRunState *run, double now)
+{
+    if (run->spec->total_time_s > 0 && isinf(run->total_end)) {
+        run->prepared_s = now - run->started;
+        run->total_end = now + run->spec->total_time_s - run->used_before_s;
+    }
+}
+
+void mer_deadline_set(MerTaskSearch *s)
+{
+    MerRunState      *run = s->run;
+    const MerRunSpec *spec = run->spec;
+    bool              is_followed = run->log.is_replay || s->end;
+    if (is_followed) { /* what the log says is done without looking at the clock */
+        run->deadline = INFINITY;
+        return;
+    }
+    if (!isinf(run->deadline)) {
+        return;
+    }
+    double now = mer_clock();
+    begin_total(run, now);
+    double own = spec->time_s > 0 ? now + spec->time_s : INFINITY;
+    double part = spec->total_time_s > 0
+                      ? now + fmax(run->total_end - now, 0) * share_of(run, s->task)
+                      : INFINITY;
+    run->deadline = fmin(own, part);
+}
+
+double mer_deadline_left(const MerTaskSearch *s, double now)
+{
+    const MerRunState *run = s->run;
+    int64_t            budget = s->task->budget;
+    double             spent = now - run->task_started, time_s = run->spec->time_s;
+    double             left = INFINITY;
+    if (budget < INT64_MAX && s->counted > 0) {
+        double trials = (double)(budget - s->counted);
+        for (int t = s->task->index + 1; t < run->task_count; t++) {
+            trials += (double)run->tasks[t].budget;
+        }
+        left = trials * spent / (double)s->counted;
+    }
+    if (time_s > 0) {
+        left = fmin(left, time_s * (run->task_count - s->task->index) - spent);
+    }
+    if (!isinf(run->total_end)) {
+        left = fmin(left, run->total_end - now);
+    }
+    return isinf(left) ? NAN : fmax(left, 0);
+}
+
+double mer_deadline_used(const char *clock_path)
+{
+    FILE  *file = mer_file_open(clock_path);
+    char  *line = NULL;
+    size_t capacity = 0;
+    double used = 0, last = 0;
+    while (file && getline(&line, &capacity, file) > 0) {
+        cJSON *json = cJSON_Parse(line);
+        double wall = mer_json_get_real(json, "wall_s", NAN);
+        if (mer_json_get(json, "started")) { /* the next sitting */
+            used += last;
+            last = 0;
+        } else if (!isnan(wall)) {
+            last = wall - mer_json_get_real(json, "prepared_s", 0);
+        }
+        cJSON_Delete(json);
+    }
+    free(line);
+    if (file) {
+        fclose(file);
+    }
+    return used + last;
+}

@@ -1,0 +1,48 @@
+# report --csv and --results: trials and results of many runs in one file each, with units.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+three_layers >net.csv
+expect 0 "$MERCATOR" map net.csv --platform s256 --optimizer random --optimizer annealing --seed 1-2 --budget 60 --quiet --no-report -o cells
+expect 0 "$MERCATOR" map net.csv --platform s256 --select 1 --optimizer random --budget 40 --objective energy --quiet --no-report -o alone
+
+# One run: its trials.
+expect 0 "$MERCATOR" report alone --csv one.csv
+test "$(wc -l <one.csv)" -eq 41
+head -n 1 one.csv >titles
+grep -q '^index,task,score \[pJ\],feasible,reason,' titles
+says titles ',cycles [cycle]'
+says titles ',energy [pJ]'
+
+# Many, in folders and by name: what tells them apart stands before the trials.
+expect 0 "$MERCATOR" report cells alone --csv all.csv
+test "$(wc -l <all.csv)" -eq $((1 + 4 * 3 * 60 + 40))
+head -n 1 all.csv >titles
+grep -q '^run,problem,workload,platform,optimizer,objective,seed,index,task,score,feasible,reason,' titles # two units
+says all.csv '"cells/003","map","net","s256","annealing","edp",1,'
+# every row has as many cells as there are titles (no text of these has a comma but the quoted reasons)
+sed 's/"[^"]*"//g' all.csv | awk -F, 'NR == 1 { n = NF } NF != n { bad = 1 } END { exit bad }'
+
+# Results: a row for each task and one for the total.
+expect 0 "$MERCATOR" report cells alone --results results.csv
+test "$(wc -l <results.csv)" -eq $((1 + 4 * 4 + 2))
+head -n 1 results.csv >titles
+grep -q '^run,problem,workload,platform,evaluator,optimizer,objective,seed,task,count,macs,feasible,score,cycles \[cycle\],' titles
+grep -q ',bound,bound_kind,gap \[1\],proven,trials,evaluations,stopped,wall \[s\]$' titles
+sed 's/"[^"]*"//g' results.csv | awk -F, 'NR == 1 { n = NF } NF != n { bad = 1 } END { exit bad }'
+grep '^"alone",' results.csv >rows
+test "$(wc -l <rows)" -eq 2
+grep -q '"total"' rows
+score=$(sed 's/.*"best":{"score":\([^,]*\),.*/\1/' alone/summary.json)
+says rows ",1,$score,"
+expect 0 "$MERCATOR" report cells --results cells.csv --csv trials.csv
+head -n 1 cells.csv >titles
+says titles ',score [pJ.cycle],'
+test -s trials.csv
+
+expect 1 "$MERCATOR" report nowhere --csv none.csv
+one_line err
+test ! -e none.csv
+rm alone/summary.json
+expect 1 "$MERCATOR" report alone --results none.csv
+says err 'alone/summary.json'
+test ! -e none.csv

@@ -1,0 +1,73 @@
+# --total-time: one limit for all tasks of a run, alone and with budgets, --time, --resume, experiments and compare.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+three_layers >net.csv
+map="$MERCATOR map net.csv --platform s256 --optimizer random --threads 1 --quiet --no-report"
+search="$MERCATOR map net.csv --platform s256 --threads 1 --quiet --no-report"
+
+# below NAME VALUE LIMIT
+below()
+{
+    awk -v v="$2" -v l="$3" 'BEGIN { exit !(v < l) }' || { echo "$1 is $2, expected less than $3" >&2; exit 1; }
+}
+
+# All tasks have their part of it, the last one too, and there is no other limit than the time.
+expect 0 $map --total-time 0.6 --json -o all
+says out '"stopped":"time"'
+test "$(grep -o '"stopped":"time"' out | wc -l)" -ge 3
+below wall_s "$(number out wall_s)" 6 # 0.6, on a machine that may be busy
+says all/run.jsonl '"total_time_s":0.6'
+
+# The limit that comes first ends a search.
+expect 0 $map --total-time 60 --budget 40 --json -o budget
+says out '"evaluations":120,'
+expect 0 $map --total-time 60 --time 0.05 --json -o both
+below wall_s "$(number out wall_s)" 6
+expect 0 $map --total-time 60 --total-budget 90 --json -o shared
+says out '"evaluations":90,'
+
+# A stopped run has what is left of it: the first sitting used a second of three.
+$map --total-time 3 -o stopped >out 2>err &
+process=$!
+while ! grep -q '"wall_s":[1-9]' stopped/clock.jsonl 2>/dev/null; do
+    sleep 0.05
+done
+kill -INT $process
+code=0
+wait $process || code=$?
+test $code -eq 130
+expect 0 "$MERCATOR" map --resume stopped --quiet --no-report --json
+grep -c '"started"' stopped/clock.jsonl | grep -qx 2
+tail -n 1 stopped/clock.jsonl >last
+below 'second sitting' "$(awk -v w="$(number last wall_s)" -v r="$(number last prepared_s)" 'BEGIN { print w - r }')" 2.9
+# It ended by the clock once; following its log again gives the same, without the clock.
+cp stopped/run.jsonl before.jsonl
+expect 0 "$MERCATOR" map --resume stopped --quiet --no-report
+cmp before.jsonl stopped/run.jsonl
+
+# Of several runs each has it, one after the other; a file says total_time_s.
+cat >two.yaml <<'YAML'
+format: mercator-experiment/1
+workload: net.csv
+problem: map
+platform: s256
+optimizer: [random, annealing]
+total_time_s: 0.2
+YAML
+expect 0 "$MERCATOR" map two.yaml --quiet --no-report -o two
+for run in 001 002; do
+    says two/$run/summary.json '"stopped":"time"'
+done
+# compare: to the budget without a clock, and for as long
+expect 0 "$MERCATOR" compare net.csv --problem map --platform s256 --optimizer random --optimizer annealing --budget 50 \
+    --total-time 0.1 --quiet --no-report -o compared
+says out 'equal samples: 50'
+says out 'equal time: 0.1 s'
+
+expect 1 $map --total-time -1 -o none
+says err 'total_time_s is -1, expected a number'
+expect 1 $map --total-time soon -o none
+says err 'total_time_s is "soon"'
+
+# --train: each visit is a run, and has it.
+expect 0 $search --select 1 --train --passes 2 --total-time 0.2 --optimizer reinforce -o taught

@@ -1,0 +1,89 @@
+/* Runs of an optimizer that trains: progress that counts its trainings, and logs that are the same after a stop anywhere, with a
+ * front of trade-offs beside the objective. */
+#include "mercator/import.h"
+#include "run_support.h"
+#include "support.h"
+
+#include <limits.h>
+
+static MerRunSpec spec_of(const char *optimizer, MerArena *arena)
+{
+    MerGraph *graph;
+    assert_int_equal(mer_graph_import("resnet8@input=1x8x8", NULL, arena, &graph, NULL), MER_OK);
+    MerRunSpec spec =
+        spec_from("split:dataset=digits8x8,samples=60,warmup_epochs=1,training_seed=1",
+                  "split_train:finetune_epochs=1", optimizer, graph, "diana", arena);
+    spec.objective = "latency";
+    spec.budget = strcmp(optimizer, "random") == 0 ? 3 : 5000;
+    spec.batch = 1;
+    spec.directory = new_folder(arena);
+    spec.checkpoint_s = 1e-9;
+    spec.pareto_count = 2;
+    spec.pareto[0] = MER_METRIC_TEST_ACCURACY;
+    spec.pareto[1] = MER_METRIC_LATENCY;
+    return spec;
+}
+
+static void note_progress(void *state, const MerRunProgress *progress)
+{
+    *(MerRunProgress *)state = *progress;
+}
+
+static const char odimo[] = "odimo:lambda=[0.1,1],search_epochs=3,gate=gumbel";
+
+static void test_progress_counts_trainings_not_the_budget(void **state)
+{
+    (void)state;
+    const char    *optimizer = odimo;
+    MerArena      *arena = mer_arena_new();
+    MerRunSpec     spec = spec_of(optimizer, arena);
+    MerRunProgress last = {0};
+    MerRunResult   result =
+        run_or_fail(&spec, &(MerRunHooks){.state = &last, .progress = note_progress}, arena);
+    assert_int_equal(last.trials, 2);
+    assert_int_equal(last.budget, 2);
+    assert_string_equal(result.total.stopped, "finished");
+    remove_folder(spec.directory);
+    mer_arena_free(arena);
+}
+
+static void expect_same_log(const char *optimizer)
+{
+    MerArena  *arena = mer_arena_new();
+    MerRunSpec whole = spec_of(optimizer, arena);
+    Countdown  most = {INT_MAX};
+    int        stopped = 0;
+    run_or_fail(&whole, &(MerRunHooks){.state = &most, .is_cancelled = count_down}, arena);
+    const char *wanted = file_text(whole.directory, "run.jsonl", arena);
+    for (int part = 1; part < 5; part++) {
+        int          looks = (int)((int64_t)(INT_MAX - most.left) * part / 5);
+        MerRunSpec   spec = spec_of(optimizer, arena);
+        MerRunHooks  hooks = {.state = &(Countdown){looks}, .is_cancelled = count_down};
+        MerRunResult result = run_or_fail(&spec, &hooks, arena);
+        stopped += strcmp(result.total.stopped, "interrupted") == 0;
+        spec.resume = true;
+        run_or_fail(&spec, NULL, arena);
+        assert_string_equal(wanted, file_text(spec.directory, "run.jsonl", arena));
+        remove_folder(spec.directory);
+    }
+    assert_true(stopped > 0);
+    assert_non_null(strstr(wanted, "\"front\":[{\"index\":"));
+    remove_folder(whole.directory);
+    mer_arena_free(arena);
+}
+
+static void test_a_stop_anywhere_leaves_no_trace(void **state)
+{
+    (void)state;
+    expect_same_log(odimo);
+    expect_same_log("random");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_progress_counts_trainings_not_the_budget),
+        cmocka_unit_test(test_a_stop_anywhere_leaves_no_trace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
