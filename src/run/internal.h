@@ -41,8 +41,8 @@ typedef struct MerRunState {
     int64_t   trials;      /* of the whole run */
     double    started, task_started, deadline, last_tick, last_checkpoint;
     /* of --total-time: when it is over (INFINITY: not begun), what earlier sittings used of it, and how long this one
-     * only followed the log */
-    double               total_end, used_before_s, replayed_s;
+     * opened inputs and followed the log */
+    double               total_end, used_before_s, prepared_s;
     bool                 is_interrupted, has_warned_of_damage; /* damage: of the log of --warm */
     bool                 has_warned_of_waste;                  /* that plans do not matter */
     struct MerWarmChain *chain;    /* what the tasks so far left for `warm` chain (warm.c) */

@@ -169,8 +169,12 @@ static MerStatus trainable(const MerProblem *problem, MerTrainable *model, MerEr
 {
     const MerSplitOptions *given = problem->options;
     MerTrain              *train = mer_split_training(problem);
-    *model = has_images(given) ? mer_train_model(train) : (MerTrainable){0};
-    return has_images(given) ? mer_train_open(train, error) : MER_OK;
+    *model = (MerTrainable){0};
+    if (has_images(given)) {
+        MER_TRY(mer_train_open(train, error));
+        *model = mer_train_knob_model(train);
+    }
+    return MER_OK;
 }
 
 static void decode(const MerProblem *problem, const MerIndex *point, MerPlan *plan, MerArena *arena)

@@ -3,6 +3,7 @@ set -eu
 . "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
 three_layers >net.csv
 map="$MERCATOR map net.csv --platform s256 --optimizer random --threads 1 --quiet --no-report"
+search="$MERCATOR map net.csv --platform s256 --threads 1 --quiet --no-report"
 
 # below NAME VALUE LIMIT
 below()
@@ -38,7 +39,7 @@ test $code -eq 130
 expect 0 "$MERCATOR" map --resume stopped --quiet --no-report --json
 grep -c '"started"' stopped/clock.jsonl | grep -qx 2
 tail -n 1 stopped/clock.jsonl >last
-below 'second sitting' "$(awk -v w="$(number last wall_s)" -v r="$(number last replayed_s)" 'BEGIN { print w - r }')" 2.9
+below 'second sitting' "$(awk -v w="$(number last wall_s)" -v r="$(number last prepared_s)" 'BEGIN { print w - r }')" 2.9
 # It ended by the clock once; following its log again gives the same, without the clock.
 cp stopped/run.jsonl before.jsonl
 expect 0 "$MERCATOR" map --resume stopped --quiet --no-report
@@ -67,3 +68,6 @@ expect 1 $map --total-time -1 -o none
 says err 'total_time_s is -1, expected a number'
 expect 1 $map --total-time soon -o none
 says err 'total_time_s is "soon"'
+
+# --train: each visit is a run, and has it.
+expect 0 $search --select 1 --train --passes 2 --total-time 0.2 --optimizer reinforce -o taught

@@ -335,7 +335,7 @@ static void test_settings_beyond_the_registers_are_error_1(void **state)
     (void)state;
     MerRunSpec         spec = spec_from("codesign", "native", "random",
                                         one_layer_graph(64, 3, 20, 20, 3, 3, arena), "native", arena);
-    const MerFixedKnob fixed[] = {{"tile_k", 8}, {"tile_x", 20}};
+    const MerFixedKnob fixed[] = {{"tile_k", 8, NULL}, {"tile_x", 20, NULL}};
     spec.fixed = fixed;
     spec.fixed_count = 2;
     spec.learned_legality = true;

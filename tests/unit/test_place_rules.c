@@ -285,7 +285,7 @@ static void test_solvers_refuse_fixed_knobs(void **state)
 {
     RandomNodes        nodes = chain_nodes(3);
     MerRng             rng = mer_rng_make(1, 0);
-    const MerFixedKnob fixed = {"unit.n1", 0};
+    const MerFixedKnob fixed = {"unit.n1", 0, NULL};
     MerRunResult       result;
     (void)state;
     static const char *const names[] = {"single", "heft", "place_annealing", "local_search",

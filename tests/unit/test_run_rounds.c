@@ -83,7 +83,7 @@ static bool next_round(const MerWhole *rounds, int done, MerRound *round, MerAre
     assert_int_equal(rounds[done - 1].count, TASKS);
     assert_non_null(rounds[done - 1].parts[0].plan);
     MerFixedKnob *fixed = MER_NEW(arena, MerFixedKnob);
-    *fixed = (MerFixedKnob){"geometry", done - 1};
+    *fixed = (MerFixedKnob){"geometry", done - 1, NULL};
     *round = (MerRound){
         .name = mer_arena_format(arena, "geometry %d", done - 1), .fixed_count = 1, .fixed = fixed};
     return done <= GEOMETRIES;

@@ -235,6 +235,180 @@ static void test_every_training_starts_from_the_same_weights(void **state)
     mer_train_free(train);
 }
 
+/* The evaluator that trains in the place of the other one, as a run opens it. */
+static void use_training(OpenedSplit *opened, const char *evaluator)
+{
+    MerError error = {0};
+    opened->evaluator.type = mer_evaluator_find("split_train", NULL);
+    const MerEvaluatorClass *type = opened->evaluator.type;
+    opened->evaluator.state = mer_arena_alloc(arena, type->state_size);
+    opened->evaluator.options = options_from(evaluator, type->options, type->options_size, arena);
+    if (type->open(opened->evaluator.state, &opened->problem, opened->evaluator.options, arena,
+                   &error) != MER_OK) {
+        fail_msg("%s", error.message);
+    }
+}
+
+static OpenedSplit *open_training(const char *problem, const char *evaluator)
+{
+    OpenedSplit *opened = open_split(problem, "soc", "resnet8@input=1x8x8", "diana", arena);
+    use_training(opened, evaluator);
+    return opened;
+}
+
+static float *weights_of(const MerTrainNet *net, int64_t *count)
+{
+    float *all = MER_ARRAY(arena, float, 200000);
+    *count = 0;
+    for (int i = 0; i < mer_parameters_count(net->weights); i++) {
+        const MerTensor *t = mer_parameters_get(net->weights, i);
+        assert_true(*count + t->size <= 200000);
+        memcpy(all + *count, t->data, (size_t)t->size * sizeof *all);
+        *count += t->size;
+    }
+    return all;
+}
+
+static float *trained_weights(const OpenedSplit *opened, const MerPlan *plan, int64_t *count)
+{
+    MerTrainNet *net;
+    MerError     error = {0};
+    if (mer_split_trained_net(&opened->evaluator, &opened->problem, plan, NULL, &net, &error) !=
+        MER_OK) {
+        fail_msg("%s", error.message);
+    }
+    assert_true(net->is_folded);
+    return weights_of(net, count);
+}
+
+/* After its evaluation, after that of another one, and without any: always the same bits. */
+static void test_the_network_of_a_plan_is_the_evaluated_one(void **state)
+{
+    (void)state;
+    const char  *problem = "split:dataset=digits8x8,samples=100,warmup_epochs=1,training_seed=4";
+    OpenedSplit *opened = open_training(problem, "split_train:finetune_epochs=1");
+    OpenedSplit *fresh = open_training(problem, "split_train:finetune_epochs=1");
+    MerPlan      digital = plan_by(opened, "all_8bit", MER_METRIC_CYCLES);
+    MerPlan      analog = plan_by(opened, "all_ternary", MER_METRIC_CYCLES);
+    int64_t      count, other;
+    MerCost      cost = cost_of(opened, &digital);
+    assert_true(cost.feasible && cost.value[MER_METRIC_INTEGER_ACCURACY] > 0 &&
+                cost.value[MER_METRIC_FLOAT_ACCURACY] > 0);
+    float *kept = weights_of(mer_train_network(mer_split_training(&opened->problem)), &count);
+    float *first = trained_weights(opened, &digital, &other);
+    assert_memory_equal(kept, first, (size_t)count * sizeof *kept);
+    float *moved = trained_weights(opened, &analog, &other); /* trains */
+    assert_int_equal(other, count);
+    assert_true(memcmp(moved, first, (size_t)count * sizeof *first) != 0);
+    float *again = trained_weights(opened, &digital, &other);
+    assert_memory_equal(again, first, (size_t)count * sizeof *first);
+    float *alone = trained_weights(fresh, &digital, &other);
+    assert_memory_equal(alone, first, (size_t)count * sizeof *first);
+    mer_train_free(mer_split_training(&opened->problem));
+    mer_train_free(mer_split_training(&fresh->problem));
+}
+
+/* The float network that a mapping starts from has the operators of the mapping. */
+static void test_float_accuracy_is_that_of_the_operators(void **state)
+{
+    (void)state;
+    MerError     error = {0};
+    OnnxBuilder *b = onnx_builder(17, arena);
+    onnx_input(b, "x", "1 1 8 8");
+    onnx_weight(b, "w1", "6 1 3 3");
+    onnx_weight(b, "w2", "6 6 3 3");
+    onnx_weight(b, "w3", "10 6");
+    onnx_node(b, "Conv", "x w1", "a", "strides=[2,2]");
+    onnx_node(b, "Relu", "a", "r", "");
+    onnx_node(b, "Conv", "r w2", "c", "pads=[1,1,1,1]");
+    onnx_node(b, "Relu", "c", "d", "");
+    onnx_node(b, "GlobalAveragePool", "d", "p", "");
+    onnx_node(b, "Flatten", "p", "f", "");
+    onnx_node(b, "Gemm", "f w3", "y", "transB=1");
+    onnx_output(b, "y", NULL);
+    OpenedSplit *opened =
+        open_split_graph("split:dataset=digits8x8,samples=200,batch_size=20,warmup_epochs=2", "soc",
+                         onnx_import(b, NULL, &error), platform_named("darkside", arena), arena);
+    use_training(opened, "split_train:finetune_epochs=0");
+    double accuracy[2];
+    for (int o = 0; o < 2; o++) {
+        MerPlan              plan;
+        MerSplitPlan        *made = mer_split_new_plan(opened->split, &plan, arena);
+        const MerSplitLayer *layer = &opened->split->layers[1];
+        assert_true(layer->is_ordered);
+        memset(made->assignment + layer->channel_start, o, (size_t)layer->c_out);
+        mer_split_count(opened->split, made);
+        accuracy[o] = cost_of(opened, &plan).value[MER_METRIC_FLOAT_ACCURACY];
+    }
+    assert_true(accuracy[0] != accuracy[1]);
+    mer_train_free(mer_split_training(&opened->problem));
+}
+
+static void test_only_a_training_evaluator_has_a_network(void **state)
+{
+    (void)state;
+    OpenedSplit *opened = open_split("split", "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerPlan      plan = plan_by(opened, "all_8bit", MER_METRIC_CYCLES);
+    MerTrainNet *net;
+    MerError     error = {0};
+    assert_int_equal(
+        mer_split_trained_net(&opened->evaluator, &opened->problem, &plan, NULL, &net, &error),
+        MER_UNSUPPORTED);
+    mer_test_contains(error.message, "evaluator soc trains no network");
+    mer_test_contains(error.message, "--dataset");
+}
+
+static MerGraph *linear_network(const char *weights, const char *last, MerError *error)
+{
+    OnnxBuilder *b = onnx_builder(17, arena);
+    onnx_input(b, "x", "1 1 4 4");
+    onnx_weight(b, "w1", "3 1 3 3");
+    onnx_weight(b, "w2", weights);
+    onnx_node(b, "Conv", "x w1", "a", "");
+    onnx_node(b, "Relu", "a", "r", "");
+    if (last[0] == 'G') {
+        onnx_node(b, "Flatten", "r", "f", "");
+        onnx_node(b, "Gemm", "f w2", "y", "transB=1");
+    } else {
+        onnx_node(b, "Conv", "r w2", "y", "");
+    }
+    onnx_output(b, "y", NULL);
+    return onnx_import(b, NULL, error);
+}
+
+/* A product with a 3x2x2 image: the kernel covers it, the weights in the order of the flattened image. */
+static void test_a_product_may_read_a_whole_image(void **state)
+{
+    (void)state;
+    MerError     error;
+    MerTrainNet *net = net_of(linear_network("5 12", "Gemm", &error), NULL, plain_form);
+    const int   *shape = net->nodes[1].branches[0].weight->shape;
+    float        image[16], logits[5], sum = 0, hidden[12];
+    assert_int_equal(shape[0], 5);
+    assert_int_equal(shape[1], 3);
+    assert_int_equal(shape[2], 2);
+    assert_int_equal(shape[3], 2);
+    for (int i = 0; i < 16; i++) {
+        image[i] = (float)(i % 5) / 5;
+    }
+    run_logits(net, image, 1, logits);
+    for (int i = 0; i < 12; i++) { /* channel, row, column */
+        const float *w = net->nodes[0].branches[0].weight->data + i / 4 * 9;
+        hidden[i] = 0;
+        for (int k = 0; k < 9; k++) {
+            hidden[i] += w[k] * image[(i / 2 % 2 + k / 3) * 4 + i % 2 + k % 3];
+        }
+        sum += fmaxf(hidden[i], 0) * net->nodes[1].branches[0].weight->data[4 * 12 + i];
+    }
+    assert_float_equal(logits[4], sum, 1e-5f);
+    mer_train_net_free(net);
+    MerTrainNet *none;
+    assert_int_equal(mer_train_net_new(linear_network("5 3 1 1", "Conv", &error), NULL, &plain_form,
+                                       arena, &none, &error),
+                     MER_UNSUPPORTED);
+    mer_test_contains(error.message, "the last output is an image of 5x2x2, expected one number");
+}
+
 static const MerTrainOptions small_training = {.dataset = "digits8x8",
                                                .batch = 200,
                                                .warmup_epochs = 1,
@@ -358,137 +532,54 @@ static void test_a_warm_up_is_trained_once(void **state)
     mer_test_contains(error.message, "/warm/warmup-");
 }
 
-/* The problem with the evaluator that trains, as a run opens them. */
-static OpenedSplit *open_training(const char *problem, const char *evaluator)
+static MerTensor **first_four(const MerSplit *split, MerTape *tape, bool is_last)
 {
-    OpenedSplit *opened = open_split(problem, "soc", "resnet8@input=1x8x8", "diana", arena);
-    MerError     error = {0};
-    opened->evaluator.type = mer_evaluator_find("split_train", NULL);
-    const MerEvaluatorClass *type = opened->evaluator.type;
-    opened->evaluator.state = mer_arena_alloc(arena, type->state_size);
-    opened->evaluator.options = options_from(evaluator, type->options, type->options_size, arena);
-    if (type->open(opened->evaluator.state, &opened->problem, opened->evaluator.options, arena,
-                   &error) != MER_OK) {
-        fail_msg("%s", error.message);
-    }
-    return opened;
-}
-
-static float *weights_of(const MerTrainNet *net, int64_t *count)
-{
-    float *all = MER_ARRAY(arena, float, 200000);
-    *count = 0;
-    for (int i = 0; i < mer_parameters_count(net->weights); i++) {
-        const MerTensor *t = mer_parameters_get(net->weights, i);
-        assert_true(*count + t->size <= 200000);
-        memcpy(all + *count, t->data, (size_t)t->size * sizeof *all);
-        *count += t->size;
-    }
-    return all;
-}
-
-static float *trained_weights(const OpenedSplit *opened, const MerPlan *plan, int64_t *count)
-{
-    MerTrainNet *net;
-    MerError     error = {0};
-    if (mer_split_trained_net(&opened->evaluator, &opened->problem, plan, NULL, &net, &error) !=
-        MER_OK) {
-        fail_msg("%s", error.message);
-    }
-    assert_true(net->is_folded);
-    return weights_of(net, count);
-}
-
-/* After its evaluation, after that of another one, and without any: always the same bits. */
-static void test_the_network_of_a_plan_is_the_evaluated_one(void **state)
-{
-    (void)state;
-    const char  *problem = "split:dataset=digits8x8,samples=100,warmup_epochs=1,training_seed=4";
-    OpenedSplit *opened = open_training(problem, "split_train:finetune_epochs=1");
-    OpenedSplit *fresh = open_training(problem, "split_train:finetune_epochs=1");
-    MerPlan      digital = plan_by(opened, "all_8bit", MER_METRIC_CYCLES);
-    MerPlan      analog = plan_by(opened, "all_ternary", MER_METRIC_CYCLES);
-    int64_t      count, other;
-    MerCost      cost = cost_of(opened, &digital);
-    assert_true(cost.feasible && cost.value[MER_METRIC_INTEGER_ACCURACY] > 0 &&
-                cost.value[MER_METRIC_FLOAT_ACCURACY] > 0);
-    float *kept = weights_of(mer_train_network(mer_split_training(&opened->problem)), &count);
-    float *first = trained_weights(opened, &digital, &other);
-    assert_memory_equal(kept, first, (size_t)count * sizeof *kept);
-    float *moved = trained_weights(opened, &analog, &other); /* trains */
-    assert_int_equal(other, count);
-    assert_true(memcmp(moved, first, (size_t)count * sizeof *first) != 0);
-    float *again = trained_weights(opened, &digital, &other);
-    assert_memory_equal(again, first, (size_t)count * sizeof *first);
-    float *alone = trained_weights(fresh, &digital, &other);
-    assert_memory_equal(alone, first, (size_t)count * sizeof *first);
-    mer_train_free(mer_split_training(&opened->problem));
-    mer_train_free(mer_split_training(&fresh->problem));
-}
-
-static void test_only_a_training_evaluator_has_a_network(void **state)
-{
-    (void)state;
-    OpenedSplit *opened = open_split("split", "soc", "resnet8@input=1x8x8", "diana", arena);
-    MerPlan      plan = plan_by(opened, "all_8bit", MER_METRIC_CYCLES);
-    MerTrainNet *net;
-    MerError     error = {0};
-    assert_int_equal(
-        mer_split_trained_net(&opened->evaluator, &opened->problem, &plan, NULL, &net, &error),
-        MER_UNSUPPORTED);
-    mer_test_contains(error.message, "evaluator soc trains no network");
-    mer_test_contains(error.message, "--dataset");
-}
-
-static MerGraph *linear_network(const char *weights, const char *last, MerError *error)
-{
-    OnnxBuilder *b = onnx_builder(17, arena);
-    onnx_input(b, "x", "1 1 4 4");
-    onnx_weight(b, "w1", "3 1 3 3");
-    onnx_weight(b, "w2", weights);
-    onnx_node(b, "Conv", "x w1", "a", "");
-    onnx_node(b, "Relu", "a", "r", "");
-    if (last[0] == 'G') {
-        onnx_node(b, "Flatten", "r", "f", "");
-        onnx_node(b, "Gemm", "f w2", "y", "transB=1");
-    } else {
-        onnx_node(b, "Conv", "r w2", "y", "");
-    }
-    onnx_output(b, "y", NULL);
-    return onnx_import(b, NULL, error);
-}
-
-/* A product with a 3x2x2 image: the kernel covers it, the weights in the order of the flattened image. */
-static void test_a_product_may_read_a_whole_image(void **state)
-{
-    (void)state;
-    MerError     error;
-    MerTrainNet *net = net_of(linear_network("5 12", "Gemm", &error), NULL, plain_form);
-    const int   *shape = net->nodes[1].branches[0].weight->shape;
-    float        image[16], logits[5], sum = 0, hidden[12];
-    assert_int_equal(shape[0], 5);
-    assert_int_equal(shape[1], 3);
-    assert_int_equal(shape[2], 2);
-    assert_int_equal(shape[3], 2);
-    for (int i = 0; i < 16; i++) {
-        image[i] = (float)(i % 5) / 5;
-    }
-    run_logits(net, image, 1, logits);
-    for (int i = 0; i < 12; i++) { /* channel, row, column */
-        const float *w = net->nodes[0].branches[0].weight->data + i / 4 * 9;
-        hidden[i] = 0;
-        for (int k = 0; k < 9; k++) {
-            hidden[i] += w[k] * image[(i / 2 % 2 + k / 3) * 4 + i % 2 + k % 3];
+    MerTensor **choice = MER_ARRAY(arena, MerTensor *, split->layer_count);
+    for (int l = 0; l < split->layer_count; l++) {
+        int n = split->layers[l].c_out;
+        choice[l] = mer_tape_tensor(tape, 2, (int[]){2, n});
+        for (int c = 0; c < n; c++) {
+            choice[l]->data[c] = (is_last ? n - 1 - c : c) < 4 ? 1 : 0;
+            choice[l]->data[n + c] = 1 - choice[l]->data[c];
         }
-        sum += fmaxf(hidden[i], 0) * net->nodes[1].branches[0].weight->data[4 * 12 + i];
     }
-    assert_float_equal(logits[4], sum, 1e-5f);
-    mer_train_net_free(net);
-    MerTrainNet *none;
-    assert_int_equal(mer_train_net_new(linear_network("5 3 1 1", "Conv", &error), NULL, &plain_form,
-                                       arena, &none, &error),
-                     MER_UNSUPPORTED);
-    mer_test_contains(error.message, "the last output is an image of 5x2x2, expected one number");
+    return choice;
+}
+
+/* Four channels on the finest weights are those that lose most, in a plan and while it is searched. */
+static void test_counted_choices_go_by_the_ranking(void **state)
+{
+    (void)state;
+    OpenedSplit    *opened = open_split("split", "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerTrainOptions options = {.dataset = "digits8x8",
+                               .batch = 20,
+                               .warmup_epochs = 2,
+                               .warmup_rate = 0.1,
+                               .samples = 200,
+                               .seed = 3};
+    for (int l = 0; l < opened->split->layer_count; l++) { /* the last channel loses most */
+        MerSplitLayer *layer = (MerSplitLayer *)&opened->split->layers[l];
+        int           *ranking = MER_ARRAY(arena, int, layer->c_out);
+        for (int c = 0; c < layer->c_out; c++) {
+            ranking[c] = layer->c_out - 1 - c;
+        }
+        layer->ranking = ranking;
+    }
+    MerTrain *train = mer_train_new(opened->problem.graph, opened->split, &options, arena);
+    MerTape  *tape = mer_tape_new(&mer_backend_dnnl, NULL);
+    MerTally  tally = {0};
+    assert_int_equal(mer_train_open(train, NULL), MER_OK);
+    MerTrainable by_knob = mer_train_knob_model(train), by_channel = mer_train_model(train);
+    assert_int_equal(by_knob.start(by_knob.state, NULL, NULL, NULL), MER_OK);
+    MerTensor **first = first_four(opened->split, tape, false);
+    MerTensor **last = first_four(opened->split, tape, true);
+    float       counted = by_knob.loss(by_knob.state, tape, first, 0, 0, 0, &tally)->data[0];
+    float       wanted = by_channel.loss(by_channel.state, tape, last, 0, 0, 0, &tally)->data[0];
+    float       other = by_channel.loss(by_channel.state, tape, first, 0, 0, 0, &tally)->data[0];
+    assert_float_equal(counted, wanted, 0);
+    assert_true(counted != other);
+    mer_tape_free(tape);
+    mer_train_free(train);
 }
 
 /* The slope of the soft cost on a tape is the one of the function behind it, as a share of the reference. */
@@ -545,12 +636,14 @@ int main(void)
         cmocka_unit_test(test_both_operators_of_a_layer_learn),
         cmocka_unit_test(test_sizes_that_do_not_fit_are_named),
         cmocka_unit_test(test_every_training_starts_from_the_same_weights),
+        cmocka_unit_test(test_the_network_of_a_plan_is_the_evaluated_one),
+        cmocka_unit_test(test_float_accuracy_is_that_of_the_operators),
+        cmocka_unit_test(test_only_a_training_evaluator_has_a_network),
+        cmocka_unit_test(test_a_product_may_read_a_whole_image),
         cmocka_unit_test(test_long_gradients_are_cut),
         cmocka_unit_test(test_answers_and_changed_test_parts),
         cmocka_unit_test(test_a_warm_up_is_trained_once),
-        cmocka_unit_test(test_the_network_of_a_plan_is_the_evaluated_one),
-        cmocka_unit_test(test_only_a_training_evaluator_has_a_network),
-        cmocka_unit_test(test_a_product_may_read_a_whole_image),
+        cmocka_unit_test(test_counted_choices_go_by_the_ranking),
         cmocka_unit_test(test_the_soft_cost_has_its_slopes_on_the_tape),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -16,12 +16,12 @@ fail() {
     failures=$((failures + 1))
 }
 
-# open_page PAGE DOM: the elements as the browser has them after the page's script has run.
+# open_page PAGE DOM [MILLISECONDS]: the elements as the browser has them after the page's script has run.
 open_page() {
     profile=$(mktemp -d "$folder/profile-XXXXXX") || exit 1
-    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+    timeout 240 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
         --disable-background-networking --disable-component-update --disable-sync \
-        --enable-logging=stderr --user-data-dir="$profile" --virtual-time-budget=5000 --dump-dom "file://$1" \
+        --enable-logging=stderr --user-data-dir="$profile" --virtual-time-budget="${3:-5000}" --window-size=1600,1000 --dump-dom "file://$1" \
         >"$2.raw" 2>"$2.messages" || { fail "the browser failed on $1: $(tail -n 1 "$2.messages")"; return 1; }
     rm -rf "$profile"
     # The data block holds the same numbers: only what was drawn may count.
@@ -154,6 +154,52 @@ says_text() {
     done
 }
 
+# with_script SCRIPT PAGE: a copy of the page that runs the scripts of these files as well.
+with_script() {
+    awk -v files="$1" '
+        BEGIN { count = split(files, list, " ") }
+        /<\/body>/ {
+            for (i = 1; i <= count; i++) {
+                print "<script>"
+                while ((getline line < list[i]) > 0) { gsub(/<\/script/, "<\\/script", line); print line }
+                print "</script>"
+            }
+        }
+        { print }' "$2"
+}
+
+# audit NAME PAGE[#ADDRESS]...: each page in windows of three widths; what audit.js finds there is a failure. The rules
+# of axe are applied too where web/build.sh has installed them.
+audit() {
+    name=$1
+    shift
+    axe=$here/../../web/node_modules/axe-core/axe.min.js
+    [ -f "$axe" ] || axe=
+    frames= number=0
+    for page in "$@"; do
+        number=$((number + 1))
+        with_script "$axe $here/audit.js" "${page%%#*}" >"$folder/$name-$number.html"
+        case $page in *"#"*) address="#${page#*#}" ;; *) address= ;; esac
+        for width in 390 1280 1920; do
+            frames="$frames<iframe src=\"$name-$number.html$address\" width=$width height=900 style=\"border:0\"></iframe>"
+        done
+    done
+    cat >"$folder/$name-audit.html" <<HTML
+<!doctype html><html data-ready="true"><body>$frames<ol data-testid="audits" data-value="0"></ol><script>
+const list = document.querySelector("ol");
+addEventListener("message", ({ data }) => {
+    list.dataset.value++;
+    for (const text of data.found) list.append(Object.assign(document.createElement("li"), { textContent: "FOUND " + data.width + " " + data.page + ": " + text }));
+});
+</script></body></html>
+HTML
+    open_page "$folder/$name-audit.html" "$folder/$name-audit.dom" 20000 || return
+    same "$name: audits done" "$(value_of "$folder/$name-audit.dom" audits)" $((number * 3))
+    sed 's/<li>/\n<li>/g; s/<\/ol>/\n/g' "$folder/$name-audit.dom" | sed -n 's/^<li>FOUND //p' >"$folder/$name.found"
+    checks=$((checks + 1))
+    [ ! -s "$folder/$name.found" ] || fail "$name: $(wc -l <"$folder/$name.found") things on the page, first: $(head -n 12 "$folder/$name.found")"
+}
+
 # A made-up run with every kind of panel.
 sh "$here/make_sample.sh" "$folder/sample" annealing 1 400 11 all || exit 1
 if make_page "$folder/one" "$folder/sample" && open_page "$folder/one/report.html" "$folder/one.dom"; then
@@ -199,6 +245,36 @@ if make_page "$folder/one" "$folder/sample" && open_page "$folder/one/report.htm
     says_text sample "$dom" '"columns": "no list"' '"panel": "orrery"'
 fi
 
+# What can be done on it: tasks are chosen by row, column and key, Back undoes it, and every chart can be saved. The
+# plan stays beside the table in a wide window.
+with_script "$here/actions.js" "$folder/one/report.html" >"$folder/acted.html"
+if open_page "$folder/acted.html" "$folder/acted.dom" 20000; then
+    dom=$folder/acted.dom
+    same "acted" "$(value_of "$dom" acted)" "done"
+    for pair in row:4:3 column:6:5 key:7:6 back:6:5 twice-back:4:3; do
+        step=${pair%%:*} rest=${pair#*:}
+        same "address after $step" "$(value_of "$dom" "$step-address")" "#task=${rest%:*}"
+        same "task after $step" "$(value_of "$dom" "$step-picked")" "task-row-${rest#*:}"
+    done
+    same "column is pressed" "$(value_of "$dom" column-pressed)" true
+    same "plan beside the table" "$(value_of "$dom" plan-beside)" sticky
+    charts=$(value_of "$dom" buttons-svg)
+    checks=$((checks + 1))
+    [ "${charts:-0}" -ge 13 ] || fail "acted: only '$charts' charts can be saved"
+    for kind in svg png csv; do
+        same "charts saved as $kind" "$(value_of "$dom" saved-$kind)$(value_of "$dom" bad-$kind)" "$charts"
+        same "buttons for $kind" "$(value_of "$dom" buttons-$kind)" "$charts"
+    done
+    same "columns of the table of tasks" "$(value_of "$dom" first-csv | sed 's/&quot;//g')" \
+        'task,count,cycles (cycle),energy (pJ),energy DRAM (pJ),energy GLB (pJ),energy MAC (pJ)'
+    # each task as often as it occurs, cut into the bars of its view
+    same "column of a task that occurs four times" "$(value_of "$dom" network-cycles-1)" \
+        "$(member "$folder/sample/summary.json" tasks 1 best cycles | awk '{ printf "%.17g", 4 * $1 }')"
+    for text in 'evaluations per task' 'gap to the bound' 'accuracy against latency'; do
+        says_text axes "$folder/one.dom" "$text"
+    done
+fi
+
 # The examples of docs/report-data.md can be drawn, each of them.
 mkdir -p "$folder/examples"
 head -n 1 "$folder/sample/run.jsonl" >"$folder/examples/run.jsonl"
@@ -218,6 +294,11 @@ cp "$folder/sample"/* "$folder/proven"
 sed 's/"proven":false},"evaluations"/"proven":true},"evaluations"/g' "$folder/sample/summary.json" >"$folder/proven/summary.json"
 if make_page "$folder/proven-page" "$folder/proven" && open_page "$folder/proven-page/report.html" "$folder/proven.dom"; then
     same "proven: all tasks" "$(value_of "$folder/proven.dom" proven text)" "all 11 tasks proven optimal"
+    checks=$((checks + 1))
+    case $(value_of "$folder/proven.dom" headline text) in
+    "11 of 11 tasks proven optimal; resnet18 within "*" of its bound, because each task is optimised alone") ;;
+    *) fail "proven: the headline says '$(value_of "$folder/proven.dom" headline text)'" ;;
+    esac
 fi
 
 # Several runs: a comparison. The median of three seeds is one of the three scores.
@@ -232,6 +313,28 @@ if make_page "$folder/many" "$folder/random-1" "$folder/random-2" "$folder/rando
     same "comparison: first run" "$(value_of "$folder/many.dom" run-0-score)" "$(member "$folder/random-1/summary.json" best score)"
     median=$(for seed in 1 2 3; do member "$folder/random-$seed/summary.json" best score; done | sort -g | sed -n 2p)
     same "comparison: median" "$(value_of "$folder/many.dom" method-0-0-median)" "$median"
+    # The bootstrap interval of three seeds reaches from the least to the largest. Six ranks can be shared out in 20
+    # ways: where all of one side are better, p is 2 of 20.
+    ends=$(for seed in 1 2 3; do member "$folder/random-$seed/summary.json" best score; done | sort -g | sed -n '1p; 3p' | tr '\n' ' ')
+    for place in 1 2; do
+        same "comparison: interval, end $place" "$(value_of "$folder/many.dom" method-0-0-interval | cut -d' ' -f$place)" "$(echo "$ends" | cut -d' ' -f$place)"
+    done
+    p=$(for optimizer in random genetic; do for seed in 1 2 3; do
+        echo "$(member "$folder/$optimizer-$seed/summary.json" best score) $optimizer"; done; done | sort -g | awk '
+        { sum += $2 == "random" ? NR : 0 }
+        END { far = sum - 10.5; if (far < 0) far = -far
+              for (a = 1; a < 5; a++) for (b = a + 1; b < 6; b++) for (c = b + 1; c < 7; c++) {
+                  d = a + b + c - 10.5; if (d < 0) d = -d; all++; if (d >= far) extreme++ }
+              printf "%.17g", extreme / all }')
+    same "comparison: p" "$(value_of "$folder/many.dom" method-0-0-p)$(value_of "$folder/many.dom" method-0-1-p)" "$p"
+    same "comparison: seconds" "$(value_of "$folder/many.dom" method-0-0-seconds)" "$(member "$folder/random-2/summary.json" wall_s)"
+    # One question: its best run in words.
+    best=$(for run in random-1 random-2 random-3 genetic-1 genetic-2 genetic-3; do
+        echo "$(member "$folder/$run/summary.json" best score) $run"; done | sort -g | head -n 1 | cut -d' ' -f2)
+    says_text comparison "$folder/many.dom" "best of 6 runs: $best"
+    says_text comparison "$folder/many.dom" "resnet18 within "
+    # All of these runs have one plan.
+    same "comparison: difference of plans" "$(value_of "$folder/many.dom" difference-lines)" 0
 fi
 
 # as SED FROM TO: a copy of a run that says other things of itself.
@@ -254,6 +357,20 @@ cp "$folder/same.json" "$folder/sweep-2/summary.json"
 cp "$folder/same.json" "$folder/sweep-1/summary.json"
 if make_page "$folder/sweep" $sweep && open_page "$folder/sweep/report.html" "$folder/sweep.dom"; then
     same "sweep: drawn points" "$(count_of "$folder/sweep.dom" trade-off-point)" 6
+    says_text sweep "$folder/sweep.dom" '>3Ki, seed 3</text>'
+    same "sweep: no matrix of one parameter" "$(count_of "$folder/sweep.dom" trade-off-matrix)" 0
+fi
+# Two parameters: a matrix, and points that name both.
+pairs=
+for size in 1 2; do
+    for lanes in 8 16; do
+        as "s/s256/s256 a.words=${size}Ki b.lanes=$lanes/; s/0b86ad1f33c09e52/0b86ad1f33c0$size$lanes/" "$folder/genetic-$size" "$folder/pair-$size-$lanes"
+        pairs="$pairs $folder/pair-$size-$lanes"
+    done
+done
+if make_page "$folder/pairs" $pairs && open_page "$folder/pairs/report.html" "$folder/pairs.dom"; then
+    has pairs "$folder/pairs.dom" trade-off-matrix
+    says_text pairs "$folder/pairs.dom" 'By a.words and b.lanes' 'Matrix of 2 by 2 values' 'words=2Ki lanes=16'
 fi
 as 's/resnet18/vgg16/; s/5d1f0c3a9be27764/1111111111111111/; s/0b86ad1f33c09e52/2222222222222222/' "$folder/sized" "$folder/other-workload"
 as 's/"loopnest"/"datacentric"/; s/0b86ad1f33c09e52/2222222222222222/' "$folder/sized" "$folder/other-evaluator"
@@ -263,12 +380,25 @@ if make_page "$folder/strangers" "$folder/sized" "$folder/other-workload" "$fold
     "$folder/other-objective" && open_page "$folder/strangers/report.html" "$folder/strangers.dom"; then
     same "strangers: no trade-off" "$(count_of "$folder/strangers.dom" trade-off-point)" 0
     has strangers "$folder/strangers.dom" run-row-4
+    # Five questions: a section with a picture for each, in the order of the runs.
+    has strangers "$folder/strangers.dom" overview headline-0 headline-4 overview-open-4
+    same "strangers: pictures" "$(count_of "$folder/strangers.dom" network)" 5
+    says_text strangers "$folder/strangers.dom" 'schedule: resnet18 on s256' 'map: vgg16 on s256'
 fi
+audit all-panels "$folder/one/report.html"
+audit several-runs "$folder/strangers/report.html" "$folder/pairs/report.html"
 # With one of them a rival comes on another platform: two points, not five.
 as 's/s256/s64/; s/0b86ad1f33c09e52/3333333333333333/' "$folder/sized" "$folder/rival"
 if make_page "$folder/rivals" "$folder/sized" "$folder/rival" "$folder/other-workload" "$folder/other-problem" &&
     open_page "$folder/rivals/report.html" "$folder/rivals.dom"; then
     same "rivals: drawn points" "$(count_of "$folder/rivals.dom" trade-off-point)" 2
+fi
+
+# Two plans, line by line: one line of the first is two in the second.
+as 's/DRAM: ... | GLB/DRAM: ...\\nGLB/' "$folder/sized" "$folder/other-plan"
+if make_page "$folder/plans" "$folder/sized" "$folder/other-plan" && open_page "$folder/plans/report.html" "$folder/plans.dom"; then
+    same "plans: lines that differ" "$(value_of "$folder/plans.dom" difference-lines)" 3
+    says_text plans "$folder/plans.dom" 'class="line-out">− DRAM: ... | GLB' 'class="line-in">+ DRAM: ...<'
 fi
 
 # A study: the page shows the tables that the command prints.

@@ -1,6 +1,7 @@
 // Several runs side by side: curves by optimizer (median, quartile band over seeds), results with ranks.
 import { lineChart, livingChart } from "./chart.js";
 import { checkbox, h, panel, select, categoryVariable } from "./dom.js";
+import { differencePanel } from "./difference.js";
 import { gapBar, gapLegend } from "./gap.js";
 import { drawnGap, gapTick, geometricMean, logGrid } from "./curves.js";
 import { quantity } from "./head.js";
@@ -158,7 +159,7 @@ function tradeOffPanel(runs, number) {
 
 function problemPanels(runs, at) {
   const methods = methodsOf(runs);
-  return [curvePanel(runs, methods), methodPanel(runs, methods, at)];
+  return [curvePanel(runs, methods), methodPanel(runs, methods, at), differencePanel(runs)].filter(Boolean);
 }
 
 /** One number per evaluation count: the score itself, or over several tasks the mean gap to the bounds. */
@@ -366,7 +367,7 @@ function methodPanel(runs, methods, problem) {
       {
         key: "interval",
         title: "95 % interval",
-        help: "of the median, by 2,000 resamplings of the seeds",
+        help: "of the median, by resampling the seeds",
         value: (row) => row.interval?.[0],
         cell: (row) => intervalCell(row.interval, objective, `method-${problem}-${row.at}-interval`),
       },

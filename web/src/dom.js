@@ -48,7 +48,8 @@ export function panel({ title, hint, id, tools = [], wide = false }, ...children
   const heading = `${id}-title`;
   return h(
     "section",
-    { class: wide ? "panel wide" : "panel", id, "aria-labelledby": heading },
+    // a group: a landmark for each of so many panels would help nobody
+    { class: wide ? "panel wide" : "panel", id, role: "group", "aria-labelledby": heading },
     h(
       "header",
       { class: "panel-head" },

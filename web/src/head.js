@@ -77,7 +77,7 @@ function card(heading, main, note, options = {}) {
   return h(
     "div",
     { class: `card ${options.class ?? ""}`, style: options.style },
-    h("h3", {}, heading),
+    h("h2", {}, heading),
     h("div", { class: "card-value" }, main),
     note && h("div", { class: "card-note" }, note),
   );

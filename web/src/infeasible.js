@@ -1,5 +1,6 @@
 // Why trials were refused: counts by class, and the examples that came nearest to fitting.
 import { h, panel, select } from "./dom.js";
+import { saveBars } from "./panels/bars.js";
 import { count, percent } from "./units.js";
 
 // Classes of the log format; what a trial of a class could not do stands in its text.
@@ -92,11 +93,17 @@ function view(run, counts, evaluations, examples) {
         ),
       ),
     ),
+    reasons.length > 0 &&
+      saveBars({
+        title: "Why trials were infeasible",
+        series: ["trials"],
+        rows: reasons.map(([name, value]) => ({ name, values: [value] })),
+      }),
     examples.length > 0 &&
       h(
         "div",
         { class: "examples" },
-        h("h4", {}, "Nearest misses"),
+        h("h3", {}, "Nearest misses"),
         h(
           "ul",
           {},

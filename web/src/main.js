@@ -162,7 +162,10 @@ function start(app, data) {
     const { run: key, task } = readRoute();
     const run = runs.length === 1 ? runs[0] : runs.find((one) => one.key === key);
     if (!run) return shown || !main.hasChildNodes() ? showAll() : undefined;
-    if (shown?.run === run) return shown.state.follow(task);
+    if (shown?.run === run) {
+      shown.state.follow(task);
+      return paintWaiting();
+    }
     const isFirst = !main.hasChildNodes();
     showOne(run, task);
     // Who opened it by keyboard goes on from its beginning.

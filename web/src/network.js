@@ -76,10 +76,6 @@ export function networkPanels(run, state) {
           (left > 0 ? ` The ${MOST} largest of ${plural(run.tasks.length, "task")}.` : ""),
       },
       picture.element,
-      saveTools(`${run.workload.name ?? "run"} by task`, {
-        svg: () => stacked([...picture.element.querySelectorAll("svg")]),
-        csv: () => table(picture.data),
-      }),
     ),
     rooflinePanel(run),
   ];
@@ -106,8 +102,12 @@ function charts(run, pick, chosen, metrics = drawnMetrics(run)) {
       marks.push(() => markChosen(box, chosen()));
       return h("div", {}, legend(one), box);
     }),
+    saveTools(`${run.workload.name ?? "run"} by task`, {
+      svg: () => stacked([...element.querySelectorAll("svg")]),
+      csv: () => table(data),
+    }),
   );
-  return { element, data, mark: () => marks.forEach((mark) => mark()) };
+  return { element, mark: () => marks.forEach((mark) => mark()) };
 }
 
 function legend({ parts }) {
@@ -165,7 +165,6 @@ function picture({ metric, unit, parts, total, columns }, width, pick, chosen) {
       const { task, value } = column;
       const [x, wide] = [left + at * step + step * 0.12, step * 0.76];
       let begun = 0;
-      const middle = x + wide / 2;
       return h(
         "g",
         {
@@ -195,14 +194,24 @@ function picture({ metric, unit, parts, total, columns }, width, pick, chosen) {
           begun += part;
           return part > 0 && h("rect", { x, y: to, width: wide, height: Math.max(0.4, from - to), style: { fill: categoryCss(place) } });
         }),
-        isNamed &&
-          h(
-            "text",
-            { class: "tick", x: middle, y: floor + 12, "text-anchor": "end", transform: `rotate(-40 ${middle + 4} ${floor + 10})` },
-            brief(task.name, LETTERS),
-          ),
       );
     }),
+    isNamed &&
+      columns.map(({ task }, at) => {
+        const middle = left + (at + 0.5) * step;
+        return h(
+          "text",
+          {
+            class: "tick column-name",
+            "aria-hidden": "true", // the column says it
+            x: middle,
+            y: floor + 12,
+            "text-anchor": "end",
+            transform: `rotate(-40 ${middle + 4} ${floor + 10})`,
+          },
+          brief(task.name, LETTERS),
+        );
+      }),
   );
 }
 
@@ -221,10 +230,12 @@ function onKey(event, pick) {
 }
 
 function markChosen(box, chosen) {
-  for (const column of box.querySelectorAll(".column")) {
+  const columns = [...box.querySelectorAll(".column")];
+  const isThere = columns.some((column) => column.dataset.task === String(chosen));
+  for (const column of columns) {
     const isChosen = column.dataset.task === String(chosen);
     column.setAttribute("aria-pressed", String(isChosen));
-    column.setAttribute("tabindex", isChosen ? "0" : "-1");
+    column.setAttribute("tabindex", isChosen || (!isThere && column === columns[0]) ? "0" : "-1");
   }
 }
 
@@ -267,7 +278,7 @@ function rooflinePanel(run) {
     lines,
   });
   return panel(
-    { id: "roofline-panel", title: "Roofline, a dot for each task", wide: true, hint: "Below the roof: what units or bandwidth could still do." },
+    { id: "network-roofline-panel", title: "Roofline, a dot for each task", wide: true, hint: "Below the roof: what units or bandwidth could still do." },
     drawing,
   );
 }

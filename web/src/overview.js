@@ -25,6 +25,7 @@ function section(runs, at, hasPicture, open) {
   const [verb, workload, platform] = [run.problem.name, run.workload.name, run.platform.name];
   const asked = [
     title(run.objective),
+    run.evaluator.name,
     run.optimizer.name,
     runs.length > 1 && `best of ${plural(runs.length, "run")}: ${run.name}`,
   ];

@@ -55,14 +55,22 @@ function svgText(drawing) {
   if (!drawing) return null;
   const copy = drawing.cloneNode(true);
   if (drawing.isConnected) inline(drawing, copy);
-  const [x, y, width, height] = (drawing.getAttribute("viewBox") ?? "").split(" ");
+  const [x, y, width, height] = boxOf(drawing);
+  copy.setAttribute("viewBox", [x, y, width, height].join(" "));
   copy.setAttribute("width", width);
   copy.setAttribute("height", height);
   copy.prepend(h("rect", { x, y, width, height, fill: color("panel") }));
   return new XMLSerializer().serializeToString(copy);
 }
 
+/** [left, top, width, height] of what is drawn. */
+function boxOf(drawing) {
+  const box = drawing.getAttribute("viewBox");
+  return box ? box.split(" ").map(Number) : [0, 0, ...["width", "height"].map((name) => Number(drawing.getAttribute(name)))];
+}
+
 function inline(from, to) {
+  to.removeAttribute("style"); // may name colours of the style sheet
   const style = getComputedStyle(from);
   for (const name of INHERITED) to.style.setProperty(name, style.getPropertyValue(name));
   for (const name of ["class", "tabindex", "data-testid"]) to.removeAttribute(name);
@@ -89,7 +97,7 @@ function download(file, blob) {
 /** Several drawings below each other as one. */
 export function stacked(drawings) {
   if (drawings.length < 2) return drawings[0] ?? null;
-  const boxes = drawings.map((one) => one.getAttribute("viewBox").split(" ").map(Number));
+  const boxes = drawings.map(boxOf);
   const width = Math.max(...boxes.map((box) => box[2]));
   let top = 0;
   const all = h("svg", {});

@@ -93,7 +93,7 @@ export function sortableTable(columns, rows, options = {}) {
   return {
     element: h(
       "div",
-      { class: "table-box", tabindex: "0", role: "region", "aria-label": options.caption },
+      { class: "table-box", tabindex: "0", role: "group", "aria-label": options.caption },
       table,
     ),
     mark,

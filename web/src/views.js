@@ -38,15 +38,19 @@ function listViews(run) {
   for (const note of run.notes) {
     if (!isView(note) || note.value.panel === WARNING) continue;
     const key = `${note.source} ${note.value.id}`;
-    found.set(key, [...(found.get(key) ?? []), note]);
+    if (!found.has(key)) found.set(key, []);
+    found.get(key).push(note);
   }
-  return [...found].map(([key, notes]) => ({
-    key,
-    id: notes[0].value.id,
-    first: notes[0].value,
-    of: (task) =>
-      (notes.findLast((note) => note.task === task) ?? notes.findLast(ofWholeRun))?.value,
-  }));
+  return [...found].map(([key, notes]) => {
+    const byTask = new Map(notes.map((note) => [note.task, note.value])); // the newest stays
+    const whole = notes.findLast(ofWholeRun)?.value;
+    return {
+      key,
+      id: notes[0].value.id,
+      first: notes[0].value,
+      of: (task) => byTask.get(task) ?? whole,
+    };
+  });
 }
 
 /** Marks on the axis of evaluations of a task: [{x, text}]. */
@@ -177,11 +181,11 @@ export function planPanel(run, state) {
       ...[
         value?.help && h("p", { class: "hint" }, value.help),
         ...(value ? content(value, run, state.task) : []),
-        text && !value && h("pre", { class: "code" }, text),
+        text && !value && h("pre", { class: "code", tabindex: "0" }, text),
         text &&
           value &&
           !isSame &&
-          h("details", {}, h("summary", {}, "as text"), h("pre", { class: "code" }, text)),
+          h("details", {}, h("summary", {}, "as text"), h("pre", { class: "code", tabindex: "0" }, text)),
         !text && !value && h("p", { class: "empty" }, "This run keeps no plan for the task."),
       ].filter(Boolean),
     );
@@ -269,7 +273,7 @@ function raw(name, value, source) {
     "details",
     { class: "raw" },
     h("summary", {}, name, source && h("span", { class: "muted small" }, ` from ${source}`)),
-    h("pre", { class: "code" }, JSON.stringify(value, null, 1).slice(0, 200000)),
+    h("pre", { class: "code", tabindex: "0" }, JSON.stringify(value, null, 1).slice(0, 200000)),
   );
 }
 

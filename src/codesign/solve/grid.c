@@ -1,6 +1,8 @@
 /* Solver `grid`: prices every schedule of every core, so that its answer is the optimum. With one geometry for
  * all layers it looks at the whole network once and gives each layer its part. */
 #include "codesign/codesign.h"
+
+#include "base/memory.h"
 #include "mercator/view.h"
 
 #include <math.h>
@@ -109,8 +111,8 @@ static void solve_cell(void *context, int index, int worker)
     }
     mer_codesign_vta_task(task, core, &vta);
     for (int a = 0; a < 4; a++) {
-        tiles[a] = calloc((size_t)task->counts[MER_KNOB_TILE_H + a] + 1, sizeof(int));
-        counts[a] = tiles[a] ? mer_codesign_tiles(task, &vta, a, tiles[a]) : 0;
+        tiles[a] = mer_heap_zeroed((size_t)task->counts[MER_KNOB_TILE_H + a] + 1, sizeof(int));
+        counts[a] = mer_codesign_tiles(task, &vta, a, tiles[a]);
     }
     int h_threads = task->counts[MER_KNOB_H_THREADS],
         oc_threads = task->counts[MER_KNOB_OC_THREADS];

@@ -1,6 +1,7 @@
 /* When a search ends by the clock: --time of a task, --total-time of a run; and how long all is going to take. */
 #include "run/search/task_search.h"
 
+#include "base/descriptor.h"
 #include "base/json_read.h"
 #include "base/log.h"
 
@@ -40,13 +41,13 @@ static double share_of(const MerRunState *run, const MerRunTask *task)
     return weight_of(run, task->index) / (tasks + later);
 }
 
-/* The total time begins with the run, and goes on where a stopped one was: after what the log knows. */
+/* The total time begins with the first search: inputs and bounds cannot be left out, and who asks for two seconds wants an
+ * answer. That of a stopped run goes on, after what the log knows. */
 static void begin_total(MerRunState *run, double now)
 {
     if (run->spec->total_time_s > 0 && isinf(run->total_end)) {
-        run->replayed_s = run->spec->resume ? now - run->started : 0;
-        run->total_end =
-            run->started + run->replayed_s + run->spec->total_time_s - run->used_before_s;
+        run->prepared_s = now - run->started;
+        run->total_end = now + run->spec->total_time_s - run->used_before_s;
     }
 }
 
@@ -95,7 +96,7 @@ double mer_deadline_left(const MerTaskSearch *s, double now)
 
 double mer_deadline_used(const char *clock_path)
 {
-    FILE  *file = fopen(clock_path, "r");
+    FILE  *file = mer_file_open(clock_path);
     char  *line = NULL;
     size_t capacity = 0;
     double used = 0, last = 0;
@@ -106,7 +107,7 @@ double mer_deadline_used(const char *clock_path)
             used += last;
             last = 0;
         } else if (!isnan(wall)) {
-            last = wall - mer_json_get_real(json, "replayed_s", 0);
+            last = wall - mer_json_get_real(json, "prepared_s", 0);
         }
         cJSON_Delete(json);
     }

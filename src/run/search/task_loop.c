@@ -241,8 +241,8 @@ static void show_progress(MerTaskSearch *s, bool is_end)
         run->last_tick = now;
         fprintf(run->clock_file, "{\"trials\":%lld,\"wall_s\":%.3f,\"cpu_s\":%.3f",
                 (long long)run->trials, now - run->started, mer_cpu_clock());
-        fprintf(run->clock_file, run->replayed_s > 0 ? ",\"replayed_s\":%.3f}\n" : "}\n",
-                run->replayed_s);
+        fprintf(run->clock_file, run->prepared_s > 0 ? ",\"prepared_s\":%.3f}\n" : "}\n",
+                run->prepared_s);
         fflush(run->clock_file);
     }
 }

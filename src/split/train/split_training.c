@@ -4,6 +4,7 @@
 
 #include "learn/training.h"
 #include "mercator/text.h"
+#include "split/split_parts.h"
 #include "split/train/warmup_cache.h"
 #include "tensor/ops.h"
 
@@ -18,6 +19,7 @@ enum { CHANGE_TRAIN = 1, CHANGE_TEST, CHANGE_NOISY, CHANGE_SHIFTED }; /* seeds: 
 typedef struct Model { /* what a MerTrainable points to */
     MerTrain    *train;
     MerTrainNet *net;
+    bool         is_by_knob; /* choices of counted layers are places in the ranking, not channels */
 } Model;
 
 struct MerTrain {
@@ -35,7 +37,7 @@ struct MerTrain {
     int             ordered_epoch;
     float          *batch;
     int            *labels;
-    Model           model[2]; /* in floating point; with choices */
+    Model           model[3]; /* in floating point; with choices of channels; the same by knobs */
     /* what the second one was trained to, and by whom; NULL: it is not */
     const void    *owner;
     unsigned char *assignment;
@@ -288,6 +290,33 @@ static MerTensor *const *random_shares(const Model *model, MerTape *tape, int ep
     return shares;
 }
 
+/* A plan that counts gives the first channels of the ranking to the finest weights: so do choices whose columns count. */
+static MerTensor *in_order_of_channels(const MerSplitLayer *layer, MerTape *tape, MerTensor *choice)
+{
+    int  precision[MER_SPLIT_MAX_OPTIONS];
+    int *place =
+        mer_workspace_alloc(mer_tape_workspace(tape), (size_t)layer->c_out * sizeof *place);
+    mer_split_by_precision(layer, precision);
+    for (int j = 0; j < layer->c_out; j++) { /* column 0 is of option 0 before all others */
+        place[layer->ranking[precision[0] == 0 ? j : layer->c_out - 1 - j]] = j;
+    }
+    MerTensor *columns = mer_tensor_transpose(tape, choice, (int[]){1, 0});
+    return mer_tensor_transpose(tape, mer_tensor_gather(tape, columns, layer->c_out, place),
+                                (int[]){1, 0});
+}
+
+static MerTensor *const *by_channel(const MerSplit *split, MerTape *tape, MerTensor *const *choice)
+{
+    size_t      bytes = (size_t)(split->layer_count + 1) * sizeof(MerTensor *);
+    MerTensor **all = mer_workspace_alloc(mer_tape_workspace(tape), bytes);
+    for (int l = 0; l < split->layer_count; l++) {
+        const MerSplitLayer *layer = &split->layers[l];
+        bool                 is_ranked = choice[l] && layer->ranking && !layer->is_ordered;
+        all[l] = is_ranked ? in_order_of_channels(layer, tape, choice[l]) : choice[l];
+    }
+    return all;
+}
+
 static MerTensor *loss(void *state, MerTape *tape, MerTensor *const *choice, int part, int epoch,
                        int batch, MerTally *tally)
 {
@@ -303,6 +332,9 @@ static MerTensor *loss(void *state, MerTape *tape, MerTensor *const *choice, int
     memcpy(labels, t->labels, (size_t)count * sizeof *labels);
     if (!model->net->is_folded && part == 0) {
         choice = random_shares(model, tape, epoch, batch);
+    }
+    if (model->is_by_knob && choice != NULL && !t->split->is_by_channel) {
+        choice = by_channel(t->split, tape, choice);
     }
     MerTensor     *logits = mer_train_net_run(model->net, tape, images, count, choice, part == 0);
     MerTensor     *result = mer_tensor_cross_entropy(tape, logits, labels, 0);
@@ -449,6 +481,12 @@ MerTrainable mer_train_model(MerTrain *train)
 {
     train->model[1].train = train;
     return (MerTrainable){&train->model[1], start, batch_count, loss, parameters};
+}
+
+MerTrainable mer_train_knob_model(MerTrain *train)
+{
+    train->model[2] = (Model){train, train->model[1].net, true};
+    return (MerTrainable){&train->model[2], start, batch_count, loss, parameters};
 }
 
 MerTrainable mer_train_float_model(MerTrain *train)

@@ -46,7 +46,9 @@ MerStatus mer_train_open(MerTrain *train, MerError *error);
 MerStatus mer_train_warm_up(MerTrain *train, MerPool *pool, MerNotes *notes, MerError *error);
 
 /* The model with choices: MerTrainable.start, then batches. The model without: what the warm-up trains. */
-MerTrainable          mer_train_model(MerTrain *train);
+MerTrainable mer_train_model(MerTrain *train);
+MerTrainable
+mer_train_knob_model(MerTrain *train); /* choices as the space has them; after mer_train_open */
 MerTrainable          mer_train_float_model(MerTrain *train);
 const MerDatasetPair *mer_train_data(const MerTrain *train);
 MerTrainNet          *mer_train_network(MerTrain *train); /* that has choices */

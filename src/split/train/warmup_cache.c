@@ -1,6 +1,7 @@
 /* Files of trained float networks. */
 #include "split/train/warmup_cache.h"
 
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "base/output.h"
 #include "base/stream.h"
@@ -30,7 +31,7 @@ MerStatus mer_warmup_load(const char *folder, const MerWarmup *warmup, MerArena 
                           bool *is_found, MerError *error)
 {
     const char *path = path_of(folder, warmup, arena);
-    MerStream   stream = {.file = fopen(path, "rb")};
+    MerStream   stream = {.file = mer_file_open(path)};
     *is_found = stream.file != NULL;
     if (!*is_found) {
         return MER_OK;

@@ -7,9 +7,9 @@ import { slug } from "./facts.js";
 
 const sumOf = (values) => values.reduce((sum, value) => sum + (value ?? 0), 0);
 
-export function barsPanel(value) {
+/** {chart, totals, used: [{name, at}] of the series that occur} of a view. */
+function readBars(value) {
   const { series = [], rows, unit = "" } = value;
-  if (!Array.isArray(rows) || rows.length === 0) return null;
   const isShare = unit === "share";
   const isEmpty = (at) => Boolean(value.rest) && at === series.length - 1;
   const totals = rows.map(({ values }) => sumOf(values));
@@ -30,10 +30,29 @@ export function barsPanel(value) {
   const used = series
     .map((name, at) => ({ name, at }))
     .filter(({ at }) => !isEmpty(at) && rows.some(({ values }) => values[at] > 0));
+  return { chart, totals, used };
+}
+
+/** What saves the bars of a view. */
+export function saveBars(value) {
+  const { chart, used } = readBars(value);
+  const { rows, series, unit } = chart;
+  return saveTools(value.title ?? value.id, {
+    svg: () => svgOf(760, 30 + rows.length * 24, (context) => drawBars(context, chart, used)),
+    csv: () => [
+      ["name", ...(series.length > 0 ? series : ["value"]).map((name) => withUnit(name, unit)), "limit"],
+      ...rows.map((row) => [row.name, ...row.values, row.limit]),
+    ],
+  });
+}
+
+export function barsPanel(value) {
+  if (!Array.isArray(value.rows) || value.rows.length === 0) return null;
+  const { chart, totals, used } = readBars(value);
   return h(
     "div",
     {},
-    series.length > 1 &&
+    chart.series.length > 1 &&
       h(
         "p",
         { class: "legend" },
@@ -43,18 +62,12 @@ export function barsPanel(value) {
         value.log && h("span", { class: "muted" }, "bars are logarithmic"),
       ),
     value.parts || value.grouped ? partsTable(chart) : sums(chart, totals),
-    saveTools(value.title ?? value.id, {
-      svg: () => svgOf(760, 30 + rows.length * 24, (context) => drawBars(context, chart, used)),
-      csv: () => [
-        ["name", ...(series.length > 0 ? series : ["value"]).map((name) => withUnit(name, unit)), "limit"],
-        ...rows.map((row) => [row.name, ...row.values, row.limit]),
-      ],
-    }),
+    saveBars(value),
   );
 }
 
 /** The bars as they are saved: names at the left, sums at the right, the legend above. */
-function drawBars(context, { rows, unit, place, grouped, isEmpty }, used) {
+function drawBars(context, { rows, unit, place, grouped, rest, isEmpty }, used) {
   const letter = 6.8;
   const left = 16 + letter * Math.max(...rows.map(({ name }) => String(name).length));
   const wide = 760 - left - 110;
@@ -88,7 +101,9 @@ function drawBars(context, { rows, unit, place, grouped, isEmpty }, used) {
     context.textAlign = "right";
     context.fillText(String(name), left - 8, top + 13);
     context.textAlign = "left";
-    context.fillText(text(sumOf(values), unit), left + wide + 8, top + 13);
+    // beside each other, or with a rest, a sum means nothing
+    const shown = grouped || rest ? values.map((value) => short(value, unit)).join(", ") : text(sumOf(values), unit);
+    context.fillText(shown, left + wide + 8, top + 13);
   });
 }
 
@@ -166,8 +181,8 @@ function partsTable(chart) {
         h(
           "tr",
           {},
-          h("th", { scope: "col", class: "text" }, ""),
-          h("th", { scope: "col", class: "bar-cell" }, ""),
+          h("td", {}),
+          h("td", { class: "bar-cell" }),
           chart.series.map((name) => h("th", { scope: "col" }, name)),
         ),
       ),

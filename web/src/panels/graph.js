@@ -1,7 +1,7 @@
 // A directed graph from left to right and row by row, coloured by group: {unit, group_name, nodes: [{name, group, parent,
 // value, marked}], edges: [[from, to]]}. Nodes with the same parent are one block, which opens and closes by a click;
 // large graphs begin closed.
-import { categoryCss, checkbox, h, watch } from "../dom.js";
+import { categoryCss, checkbox, h, select, watch } from "../dom.js";
 import { saveTools, stacked, withUnit } from "../save.js";
 import { full, plural } from "../units.js";
 import { arrange } from "./graph_layout.js";
@@ -18,8 +18,9 @@ export function graphPanel(value) {
     parents,
     groups: [...new Set([...(value.groups ?? []), ...nodes.map((node) => node.group ?? "")])],
     open: new Set(nodes.length > MOST_OPEN ? [] : parents),
+    isByValue: false,
   };
-  const box = h("div", { class: "graph-box", tabindex: "0", role: "region", "aria-label": value.title });
+  const box = h("div", { class: "graph-box", tabindex: "0", role: "group", "aria-label": value.title });
   const said = h("p", { class: "readout" });
   const show = () => draw(graph, box, said, show);
   watch(box, show);
@@ -32,6 +33,20 @@ export function graphPanel(value) {
       graph.groups.length > 1 &&
         graph.groups.map((group, at) =>
           h("span", {}, h("i", { style: { background: categoryCss(at) } }), String(group)),
+        ),
+      graph.groups.length > 1 &&
+        nodes.some((node) => node.value > 0) &&
+        select(
+          "Colour of the nodes",
+          [
+            ["group", `colour: ${value.group_name ?? "group"}`],
+            ["value", "colour: value"],
+          ],
+          "group",
+          (key) => {
+            graph.isByValue = key === "value";
+            show();
+          },
         ),
       nodes.some((node) => node.marked) && h("span", {}, h("i", { class: "sign-marked" }), "marked"),
       parents.length > 0 &&
@@ -86,6 +101,7 @@ function draw(graph, box, said, show) {
     );
     return;
   }
+  graph.most = [...drawn.values()].reduce((most, node) => Math.max(most, node.value), 1e-300);
   for (const node of drawn.values()) node.width = 26 + label(node).length * 6.6;
   const picture = arrange(drawn, links, Math.max(box.clientWidth, 320));
   countFar(picture);
@@ -186,7 +202,12 @@ function nodeBox(node, graph, show) {
       class: node.marked ? "node marked" : "node",
       "data-testid": node.isBlock ? "graph-block" : "graph-node",
       "data-value": node.value,
-      style: { "--node": categoryCss(graph.groups.indexOf(first)) },
+      style: graph.isByValue
+        ? {
+            "--node": "var(--ink-faint)",
+            fill: `color-mix(in srgb, var(--warm) ${Math.round((60 * node.value) / graph.most)}%, var(--panel))`,
+          }
+        : { "--node": categoryCss(graph.groups.indexOf(first)) },
     }),
     // A block of several groups shows their shares at its foot.
     uses.length > 1 &&

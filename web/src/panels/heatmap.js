@@ -23,7 +23,7 @@ export function heatmapPanel(value) {
   const least = value.spread && !isSigned ? Math.min(...known) : 0;
   const share = (one) => (largest > least ? (Math.abs(one ?? 0) - least) / (largest - least) : 1);
   const { row: rowName = "", column: columnName = "" } = value.names ?? {};
-  const areLevel = columns.length <= 12 && columns.every((name) => String(name).length < 8); // names that need no turning
+  const areLevel = columns.length <= 8 && columns.every((name) => String(name).length < 8); // names that need no turning
   const width = (names) => Math.max(...names.map((name) => String(name).length)) * 6.4;
   const left = rows.length <= NAMED ? Math.min(170, 10 + Math.max(width(rows), width([rowName]))) : 12;
   const top = columns.length <= NAMED ? (areLevel ? 24 : Math.min(150, 16 + width(columns))) + (columnName ? 18 : 0) : 12;
@@ -33,6 +33,7 @@ export function heatmapPanel(value) {
   const draw = (context, all) => {
     layout.y = (height - top) / rows.length;
     layout.x = Math.min(Math.max(layout.y, areLevel ? 110 : 34), (all - left) / columns.length);
+    const hasNumbers = layout.y >= 16 && known.every((one) => layout.x >= 12 + 6.6 * short(one, unit).length);
     const gap = Math.min(layout.x, layout.y) > 6 ? 1 : 0;
     const [paper, high, low] = [color("panel"), color("warm"), color("cool")];
     values.forEach((row, r) =>
@@ -40,13 +41,12 @@ export function heatmapPanel(value) {
         if (typeof one !== "number") return;
         context.fillStyle = mix(paper, one >= 0 ? high : low, share(one));
         context.fillRect(left + c * layout.x, top + r * layout.y, layout.x - gap, layout.y - gap);
-        const text = short(one, unit);
-        if (layout.x < 12 + 6.6 * text.length || layout.y < 16) return;
+        if (!hasNumbers) return;
         context.font = "11.5px system-ui, sans-serif";
         context.textAlign = "center";
         context.textBaseline = "middle";
         context.fillStyle = share(one) > 0.55 ? color("on-series") : color("ink");
-        context.fillText(text, left + (c + 0.5) * layout.x, top + (r + 0.5) * layout.y);
+        context.fillText(short(one, unit), left + (c + 0.5) * layout.x, top + (r + 0.5) * layout.y);
       }),
     );
     context.textBaseline = "middle";

@@ -6,7 +6,7 @@ export function textPanel(value) {
   const blocks = value.blocks;
   if (!Array.isArray(blocks) || blocks.length === 0) return null;
   const keywords = new Set(String(value.keywords ?? "").split(" ").filter(Boolean));
-  const root = h("div", { class: "blocks", role: "group", "aria-label": value.title });
+  const root = h("div", { class: "blocks", tabindex: "0", role: "group", "aria-label": value.title });
   const open = [{ depth: -1, element: root }];
   blocks.forEach((block, at) => {
     const depth = block.depth ?? 0;

@@ -104,7 +104,7 @@ function groupColors(sizes) {
 /** Matrix and tree share their rows, so that a cluster is one block and one branch. */
 function drawing(data, colors) {
   const readout = h("p", { class: "readout" }, data.matrix && "Move over the matrix to read it.");
-  const box = h("div", { class: "clusters" });
+  const box = h("div", { class: "clusters", tabindex: "0", role: "group", "aria-label": `${data.names.leaf}s by ${data.names.group}` });
   const draw = () =>
     box.clientWidth > 0 && box.replaceChildren(picture(data, colors, box.clientWidth, readout));
   watch(box, draw);
