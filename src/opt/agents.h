@@ -82,8 +82,9 @@ typedef struct MerAgentOptions {
 
 enum { MER_AGENT_MOST_CHOICES = 64 }; /* of one head; a knob with more is chosen by range */
 
-/* Numbers about the last result that every agent sees: feasible, score, then each metric. */
-enum { MER_AGENT_FEATURES = 2 + MER_METRIC_COUNT };
+/* Numbers about the last result that every agent sees: feasible, score, then the metrics up to this one. Those that the table got
+ * later are not seen: networks and saved policies keep their form. */
+enum { MER_AGENT_FEATURES = 2 + MER_METRIC_MISS_RATE + 1 };
 
 typedef struct MerAgentsProgress { /* plain numbers, saved as they are */
     MerReward  reward;
