@@ -91,13 +91,7 @@ struct MerEvaluator {
     const void              *options;
 };
 
-static inline bool mer_evaluator_prices(const MerEvaluatorClass *type, const MerPlanKind *kind)
-{
-    const MerPlanKind *const *priced = type->plans;
-    while (priced && *priced && *priced != kind) {
-        priced++;
-    }
-    return priced ? *priced != NULL : kind->write != NULL;
-}
+/* Does it price plans of this kind? */
+bool mer_evaluator_prices(const MerEvaluatorClass *type, const MerPlanKind *kind);
 
 #endif

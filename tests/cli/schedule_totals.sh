@@ -37,13 +37,13 @@ counted()
     set -- "$1" "$(values miss_rate | head -n 1)" "$(values drop_rate | head -n 1)" "$(values violations | head -n 1)" \
         "$(values tardiness | head -n 1)"
     awk -F, -v wanted="$1" -v found="$2 $3 $4 $5" 'function far(a, b) { return (a - b) * (a - b) > 1e-18 * (1 + b * b) }
-        NR > 1 && $(NF - 2) != "" {
+        NR > 1 && $(NF - 3) != "" {
             request = $1
             sub(/\..*/, "", request)
             all[request] = 1
-            if ($(NF - 1) == "") dropped[request] = missed[request] = 1
-            if ($(NF - 1) > 0) missed[request] = 1
-            if ($(NF - 1) > late[request]) late[request] = $(NF - 1)
+            if ($(NF - 2) == "") dropped[request] = missed[request] = 1
+            if ($(NF - 2) > 0) missed[request] = 1
+            if ($(NF - 2) > late[request]) late[request] = $(NF - 2)
         }
         END {
             split(found, is, " ")

@@ -63,8 +63,8 @@
   setTimeout(async () => {
     try {
       await go("row", () => one("task-row-3").click());
-      await go("column", () => one("network-cycles-5").dispatchEvent(new MouseEvent("click", { bubbles: true })));
-      const column = one("network-cycles-5");
+      await go("column", () => one("alltasks-cycles-5").dispatchEvent(new MouseEvent("click", { bubbles: true })));
+      const column = one("alltasks-cycles-5");
       say("column-pressed", column.getAttribute("aria-pressed"));
       await go("key", () => {
         column.focus();

@@ -268,7 +268,7 @@ if open_page "$folder/acted.html" "$folder/acted.dom" 20000; then
     same "columns of the table of tasks" "$(value_of "$dom" first-csv | sed 's/&quot;//g')" \
         'task,count,cycles (cycle),energy (pJ),energy DRAM (pJ),energy GLB (pJ),energy MAC (pJ)'
     # each task as often as it occurs, cut into the bars of its view
-    same "column of a task that occurs four times" "$(value_of "$dom" network-cycles-1)" \
+    same "column of a task that occurs four times" "$(value_of "$dom" alltasks-cycles-1)" \
         "$(member "$folder/sample/summary.json" tasks 1 best cycles | awk '{ printf "%.17g", 4 * $1 }')"
     for text in 'evaluations per task' 'gap to the bound' 'accuracy against latency'; do
         says_text axes "$folder/one.dom" "$text"
@@ -382,7 +382,7 @@ if make_page "$folder/strangers" "$folder/sized" "$folder/other-workload" "$fold
     has strangers "$folder/strangers.dom" run-row-4
     # Five questions: a section with a picture for each, in the order of the runs.
     has strangers "$folder/strangers.dom" overview headline-0 headline-4 overview-open-4
-    same "strangers: pictures" "$(count_of "$folder/strangers.dom" network)" 5
+    same "strangers: pictures" "$(count_of "$folder/strangers.dom" alltasks)" 5
     says_text strangers "$folder/strangers.dom" 'schedule: resnet18 on s256' 'map: vgg16 on s256'
 fi
 audit all-panels "$folder/one/report.html"

@@ -6,7 +6,7 @@ import { cards, runFacts } from "./head.js";
 import { infeasiblePanel } from "./infeasible.js";
 import { headline } from "./headline.js";
 import { milestonesPanel } from "./milestones.js";
-import { networkPanels } from "./network.js";
+import { allTasksPanels } from "./alltasks.js";
 import { goTo, onRoute, readRoute, runKeys } from "./route.js";
 import { openRun } from "./run.js";
 import { studyView } from "./study.js";
@@ -67,7 +67,7 @@ function runView(run, state) {
     h(
       "div",
       { class: "panel-grid" },
-      networkPanels(run, state),
+      allTasksPanels(run, state),
       isBeside
         ? h(
             "div",

@@ -2,7 +2,7 @@
 // first picture, and the way to the rest.
 import { h, panel } from "./dom.js";
 import { figures, headline } from "./headline.js";
-import { networkPicture } from "./network.js";
+import { allTasksPicture } from "./alltasks.js";
 import { plural, title } from "./units.js";
 import { firstPicture } from "./views.js";
 
@@ -44,6 +44,6 @@ function section(runs, at, hasPicture, open) {
     },
     h("p", { class: "headline", "data-testid": `headline-${at}` }, headline(run)),
     h("p", { class: "figures" }, figures(run)),
-    hasPicture && h("div", { class: "overview-picture" }, networkPicture(run, (task) => open(run, task)) ?? firstPicture(run)),
+    hasPicture && h("div", { class: "overview-picture" }, allTasksPicture(run, (task) => open(run, task)) ?? firstPicture(run)),
   );
 }

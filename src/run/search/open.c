@@ -45,6 +45,15 @@ static MerStatus open_evaluator(MerEvaluator *evaluator, const MerEvaluatorClass
     return status;
 }
 
+bool mer_evaluator_prices(const MerEvaluatorClass *type, const MerPlanKind *kind)
+{
+    const MerPlanKind *const *priced = type->plans;
+    while (priced && *priced && *priced != kind) {
+        priced++;
+    }
+    return priced ? *priced != NULL : kind->write != NULL;
+}
+
 /* The kind of plan that the problem makes and the evaluator prices. */
 static MerStatus choose_plan(MerProblem *problem, const MerEvaluatorClass *evaluator,
                              MerError *error)

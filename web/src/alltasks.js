@@ -60,7 +60,7 @@ function readColumns(run, metric) {
 }
 
 /** Panels of a run with several tasks; none of others. */
-export function networkPanels(run, state) {
+export function allTasksPanels(run, state) {
   if (run.tasks.length < 2 || drawnMetrics(run).length === 0) return null;
   const picture = charts(run, (task) => state.setTask(task), () => state.task);
   state.onTask(picture.mark);
@@ -68,7 +68,7 @@ export function networkPanels(run, state) {
   return [
     panel(
       {
-        id: "network-panel",
+        id: "alltasks-panel",
         title: `The whole of ${run.workload.name ?? "the run"}`,
         wide: true,
         hint:
@@ -82,7 +82,7 @@ export function networkPanels(run, state) {
 }
 
 /** The same for the first screen: `pick(task)` opens it. */
-export function networkPicture(run, pick) {
+export function allTasksPicture(run, pick) {
   if (run.tasks.length < 2 || drawnMetrics(run).length === 0) return null;
   const metrics = drawnMetrics(run);
   const cut = metrics.find((metric) => partsOf(run, metric).names.length > 1);
@@ -94,7 +94,7 @@ function charts(run, pick, chosen, metrics = drawnMetrics(run)) {
   const marks = [];
   const element = h(
     "div",
-    { class: "network", "data-testid": "network" },
+    { class: "alltasks", "data-testid": "alltasks" },
     data.map((one) => {
       const box = h("div", { class: "chart" });
       const draw = () => box.clientWidth > 0 && box.replaceChildren(picture(one, box.clientWidth, pick, chosen()));
@@ -172,7 +172,7 @@ function picture({ metric, unit, parts, total, columns }, width, pick, chosen) {
           role: "button",
           tabindex: task.index === first ? "0" : "-1",
           "data-task": task.index,
-          "data-testid": `network-${metric}-${task.index}`,
+          "data-testid": `alltasks-${metric}-${task.index}`,
           "data-value": value,
           "aria-pressed": String(task.index === chosen),
           "aria-label": `${task.name}: ${title(metric)} ${short(value, unit)}`,
@@ -268,7 +268,7 @@ function rooflinePanel(run) {
     peak && !bandwidth && { name: "all units busy", points: [[low, peak], [high, peak]] },
   ].filter(Boolean);
   const drawing = scatterPanel({
-    id: "network-roofline",
+    id: "alltasks-roofline",
     title: "Roofline",
     axes: [
       { name: "work per byte of the outermost memory", unit: "MAC/B", log: true },
@@ -278,7 +278,7 @@ function rooflinePanel(run) {
     lines,
   });
   return panel(
-    { id: "network-roofline-panel", title: "Roofline, a dot for each task", wide: true, hint: "Below the roof: what units or bandwidth could still do." },
+    { id: "alltasks-roofline-panel", title: "Roofline, a dot for each task", wide: true, hint: "Below the roof: what units or bandwidth could still do." },
     drawing,
   );
 }
