@@ -260,6 +260,7 @@ const MerProblemClass mer_problem_split = {
     .take_seed = take_seed,
     .trainable = trainable,
     .close = close_split,
-    .demo = "resnet8 --platform diana",
-    .demo_summary = "The channels of ResNet8 over a digital and an analog array.",
+    .demo = "resnet8 --platform diana --dataset digits8x8 --quick true --pareto accuracy,latency",
+    .demo_summary =
+        "The channels of ResNet8 over a digital and an analog array, learned while it is trained.",
 };
