@@ -65,8 +65,15 @@ MerStatus mer_gates_open(MerGates *gates, const MerSpace *space, MerGateKind kin
         }
         for (next = k + 1; next < space->knob_count && space->knobs[next].op == knob->op; next++) {
         }
+        if (knob->choices < 2) {
+            continue;
+        }
         gates->op_count = knob->op + 1 > gates->op_count ? knob->op + 1 : gates->op_count;
         MER_TRY(add_gate(gates, kind, k, next - k, error));
+    }
+    if (gates->count == 0) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "odimo has nothing to learn, every operator has one choice");
     }
     mer_gates_reset(gates);
     return MER_OK;

@@ -198,8 +198,9 @@ static const char *choose_default(MerDefault what, const MerInputs *inputs)
     const MerSplitOptions *given = inputs->options;
     if (given && has_images(given)) {
         const char *const full[] = {"split_train", "odimo", NULL};
-        const char *const quick[] = {"split_train:finetune_epochs=8", "odimo:preset=quick", NULL};
-        return given->quick ? quick[what] : full[what];
+        const char *const quick[] = {"split_train", "odimo:preset=quick", NULL};
+        bool              is_refused = what == MER_DEFAULT_OPTIMIZER && inputs->refused;
+        return is_refused ? "all_8bit" : given->quick ? quick[what] : full[what];
     }
     return what == MER_DEFAULT_OPTIMIZER && inputs->refused ? "genetic" : NULL;
 }

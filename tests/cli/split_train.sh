@@ -85,3 +85,20 @@ one_line err
 # Learned choices cannot be fixed one by one.
 expect 1 "$MERCATOR" split resnet8 --platform diana --dataset digits8x8 --quick true --fix channels.conv1.1=1 --quiet --no-report -o fixed
 says err "--fix: odimo learns all choices of an operator together"
+
+# where there is one option everywhere, the only mapping is trained
+expect 0 "$MERCATOR" split resnet8 --platform gap8 --dataset digits8x8 --quick true --samples 50 --warmup_epochs 1 --no-report --quiet -o only
+says err "odimo has nothing to learn, every operator has one choice; using all_8bit"
+says only/run.jsonl '"phase":"finetune","epoch":8,"epochs":8'
+
+# quick holds for an evaluator named by hand, too; split.json says how its network was trained
+expect 0 "$MERCATOR" split resnet8 --platform diana --dataset digits8x8 --quick true --samples 50 --warmup_epochs 1 --optimizer all_ternary \
+    --evaluator split_train:rate=0.01 --export split_json --export split_c --no-report --quiet -o named
+says named/run.jsonl '"phase":"finetune","epoch":8,"epochs":8'
+says named/split.json '"evaluator":"split_train:rate=0.01"'
+expect 0 "$MERCATOR" evaluate named/split.json --export split_c=again --json
+cmp named/deploy/weights.c again/deploy/weights.c
+
+# a cache that cannot be is said at once
+expect 1 "$MERCATOR" split resnet8 --dataset digits8x8 --quick true --warmup_cache /proc/none --no-report --quiet -o uncached
+says err "/proc/none"

@@ -48,7 +48,7 @@ void mer_deployment_json_layer(const MerIntegerNet *net, const MerIntegerNode *n
                                MerArena *arena, MerJson *json);
 void mer_deployment_json(const MerIntegerNet *net, MerArena *arena, MerJson *json);
 /* split_json.c: the file, with the numbers of `net` if it is not NULL. */
-void mer_split_write_json(const MerExportTask *task, const MerIntegerNet *net, const char *name,
+void mer_split_write_json(const MerExport *what, const MerIntegerNet *net, const char *name,
                           MerExportFiles *files);
 
 #endif

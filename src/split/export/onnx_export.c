@@ -96,7 +96,7 @@ static MerStatus write_onnx(const MerExport *what, MerExportFiles *files, MerErr
 {
     MerDeployment deployment;
     MER_TRY(mer_deployment_open(what, files->arena, &deployment, error));
-    mer_split_write_json(&what->tasks[0], deployment.net, "onnx/split.json", files);
+    mer_split_write_json(what, deployment.net, "onnx/split.json", files);
     return mer_split_write_onnx(&deployment, files, error);
 }
 

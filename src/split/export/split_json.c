@@ -122,18 +122,20 @@ static void write_layer(const Writer *w, int l)
     mer_json_end_object(w->json);
 }
 
-void mer_split_write_json(const MerExportTask *task, const MerIntegerNet *net, const char *name,
+void mer_split_write_json(const MerExport *what, const MerIntegerNet *net, const char *name,
                           MerExportFiles *files)
 {
-    const MerSplit *split = mer_split_of(task->problem);
-    const MerGraph *graph = task->problem->graph;
-    MerJson         json = {0};
+    const MerExportTask *task = &what->tasks[0];
+    const MerSplit      *split = mer_split_of(task->problem);
+    const MerGraph      *graph = task->problem->graph;
+    MerJson              json = {0};
     Writer w = {split, rules_of(task), mer_split_plan(task->plan), net, files->arena, &json};
     mer_json_object(&json, NULL);
     mer_json_int(&json, "split_version", VERSION);
     mer_json_text(&json, "network", graph->path ? graph->path : graph->name);
     mer_json_text(&json, "platform", split->platform->name);
     mer_options_write(task->problem->type->options, task->problem->options, &json, "options");
+    mer_json_text(&json, "evaluator", what->evaluator);
     mer_json_array(&json, "ops");
     for (int l = 0; l < split->layer_count; l++) {
         write_layer(&w, l);
@@ -150,7 +152,7 @@ void mer_split_write_json(const MerExportTask *task, const MerIntegerNet *net, c
 static MerStatus write_json(const MerExport *what, MerExportFiles *files, MerError *error)
 {
     (void)error;
-    mer_split_write_json(&what->tasks[0], NULL, "split.json", files);
+    mer_split_write_json(what, NULL, "split.json", files);
     return MER_OK;
 }
 
@@ -315,6 +317,7 @@ static MerStatus read_json(MerReadPlans *plans, MerError *error)
     MER_TRY(mer_yaml_text(node, &platform, error));
     mer_yaml_get(plans->root, "ops"); /* for read_body */
     mer_yaml_get(plans->root, "deployment");
+    MER_TRY(mer_yaml_get_text(plans->root, "evaluator", &plans->own_evaluator, error));
     plans->own_options = mer_yaml_get(plans->root, "options");
     if (plans->own_options) {
         MER_TRY(mer_yaml_check_kind(plans->own_options, MER_YAML_MAP, error));

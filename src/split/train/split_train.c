@@ -8,6 +8,7 @@
 #include "split/cost/soc.h"
 #include "split/cost/soc_views.h"
 #include "split/deploy/integer_net.h"
+#include "split/split_parts.h"
 #include "split/train/split_training.h"
 
 #include <stddef.h>
@@ -19,6 +20,8 @@ static const double MOST_LOSS = 0.005 + 1e-9;
 
 extern const MerEvaluatorClass mer_evaluator_split_train;
 
+enum { USUAL_EPOCHS = 32, QUICK_EPOCHS = 8 };
+
 typedef struct Options {
     MerSocOptions   soc;
     int64_t         finetune_epochs;
@@ -28,8 +31,8 @@ typedef struct Options {
 
 #define OPTION(name) offsetof(Options, name)
 static const MerOption options[] = {
-    {"finetune_epochs", MER_OPTION_INT, OPTION(finetune_epochs), "32", 0, 100000, NULL,
-     "epochs with the assignment frozen, for every mapping alike"},
+    {"finetune_epochs", MER_OPTION_INT, OPTION(finetune_epochs), "-1", -1, 100000, NULL,
+     "epochs with the assignment frozen, for every mapping alike; -1: 32, with `quick` 8"},
     {"answers", MER_OPTION_BOOL, OPTION(answers), "false", 0, 0, NULL,
      "note which images of the test part were answered right, four per hexadecimal digit"},
     MER_TRAINING_OPTIONS(Options, rule.) MER_SOC_OPTIONS(Options, soc.){0}};
@@ -49,6 +52,10 @@ static MerStatus open_training(void *opened, const MerProblem *problem, const vo
     *state = (State){.split = mer_split_of(problem), .options = *(const Options *)given};
     state->rules = mer_soc_rules(&state->options.soc);
     state->train = mer_split_training(problem);
+    if (state->options.finetune_epochs < 0) {
+        const MerSplitOptions *chosen = problem->options;
+        state->options.finetune_epochs = chosen->quick ? QUICK_EPOCHS : USUAL_EPOCHS;
+    }
     return mer_train_is_priced(state->train) ? MER_OK : mer_train_open(state->train, error);
 }
 

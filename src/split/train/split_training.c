@@ -2,6 +2,7 @@
  * by which each image is moved. */
 #include "split/train/split_training.h"
 
+#include "base/file.h"
 #include "learn/training.h"
 #include "mercator/text.h"
 #include "split/split_parts.h"
@@ -181,6 +182,9 @@ MerStatus mer_train_open(MerTrain *t, MerError *error)
     mer_train_free(t); /* what an attempt that failed left */
     t->arena = mer_arena_new();
     t->model[0].net = t->model[1].net = NULL;
+    if (o->warmup_cache != NULL) { /* said before hours of training, not after */
+        MER_TRY(mer_directory_make(o->warmup_cache, t->arena, error));
+    }
     MER_TRY(mer_dataset_open(o->dataset, o->data, t->arena, &t->data, error));
     change_images(t);
     MerTrainForm form = o->form;
