@@ -339,7 +339,7 @@ def tables(root):
     remedies(hard, (0.03, 0.3, 3, 10, 100), default)
     for folder in ("fashion", "spoken"):
         methods = ("low", "searched", "searched_polished")
-        diana(root, folder, (0.3, 10, 100), [], methods, methods)
+        diana(root, folder, (0.3, 10, 100), [], methods, methods + ("energy", "energy_polished"))
     darkside(root, (0.01, 0.1, 1))
 
 

@@ -24,7 +24,7 @@ data=$2
 out=$3
 here=$(dirname "$0")
 shift 3
-[ $# -gt 0 ] || set -- hard more energy remedies fashion spoken darkside
+[ $# -gt 0 ] || set -- hard more energy remedies fashion spoken darkside ends thrifty
 default=exact # the way to differentiate the cost that won
 mkdir -p "$out"
 queue=$out/queue.$$
@@ -138,6 +138,31 @@ darkside() {
     done
     searched darkside "1 2 3" high "lambda=[10],search_epochs=8,alpha_rate=0.05" gradient=$default
     start
+}
+# What was tried so that the search on Darkside reaches all_depthwise; and it with the epochs of the longest rival.
+ends() {
+    options="mobilenet_v1@input=1x28x28@width=0.25@stem_stride=1 --platform darkside --dataset fashion --data $data --samples 1000 --batch_size 50 --shift 2 --flip true --warmup_epochs 30 --test_noise 0.1 --test_shift 4"
+    training=split_train:finetune_epochs=8,answers=true
+    searched darkside "1 2 3" higher "lambda=[100],search_epochs=8,alpha_rate=0.05" gradient=$default
+    searched darkside "1 2 3" longer "lambda=[10],search_epochs=16,alpha_rate=0.05" gradient=$default
+    searched darkside "1 2 3" quicker "lambda=[10],search_epochs=8,alpha_rate=0.2" gradient=$default
+    searched darkside "1 2 3" by_expected "lambda=[10],search_epochs=8,alpha_rate=0.05" gradient=expected
+    searched darkside "1 2 3" by_chord "lambda=[10],search_epochs=8,alpha_rate=0.05" gradient=chord
+    polished darkside "1 2 3" high 1
+}
+# The smaller studies on DIANA searched for energy.
+thrifty() {
+    seeds="1 2 3 4 5 6"
+    options="ds_cnn --platform diana --dataset fsdd-mfcc --data $data --samples 1000 --batch_size 50 --roll 5 --warmup_epochs 12 --test_noise 0.05 --test_shift 3 --objective energy"
+    training=split_train:finetune_epochs=5,answers=true
+    searched spoken "$seeds" energy "lambda=[0.3,10,100],search_epochs=5,alpha_rate=0.05" gradient=$default
+    start
+    polished spoken "$seeds" energy 3
+    options="resnet8 --platform diana --dataset fashion --data $data --samples 1000 --batch_size 50 --shift 3 --flip true --warmup_epochs 12 --test_noise 0.1 --test_shift 4 --objective energy"
+    training=split_train:finetune_epochs=4,answers=true
+    searched fashion "$seeds" energy "lambda=[0.3,10,100],search_epochs=5,alpha_rate=0.05" gradient=$default
+    start
+    polished fashion "$seeds" energy 3
 }
 # For the tests: seconds, numbers that mean nothing.
 tiny() {
