@@ -77,7 +77,7 @@ typedef struct MerScheduleRules {
 
 /* The makespan that no schedule beats, in cycles, and where it comes from: "longest-job", "lp",
  * "configurations", "critical-path", "heads-and-tails" or "none" (other metrics: schedule_deadlines.h).
- * `is_published`: the bound of 9.1 alone. `notes`, NULL for none: when it is cancelled what is known so far is
+ * `is_published`: the published bound alone (docs/bandwidth-model.md, "Bounds of schedules"). `notes`, NULL for none: when it is cancelled what is known so far is
  * the answer. */
 MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules *rules,
                             bool is_published, MerNotes *notes);

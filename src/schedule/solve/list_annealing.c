@@ -69,7 +69,7 @@ static void read_point(State *s, const MerIndex *point)
     mer_arena_free(scratch);
 }
 
-/* What the bound of 5.3 allows: proportional sharing without anything that changes virtual time. */
+/* What virtual time allows (docs/bandwidth-model.md, "Virtual time"): proportional sharing without anything that changes virtual time. */
 static void prepare_screen(State *s, const MerSearch *search, const MerEvaluator *evaluator)
 {
     const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
