@@ -311,6 +311,7 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
         fprintf(file, "\n%s", result->tasks[0].text);
     }
     show_costs(spec, result, arena, file);
+    mer_show_front(spec, result, arena, file);
     print_sentence(result, file);
     show_decisions(&result->decisions, file);
 }

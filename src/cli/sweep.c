@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static double time_of(const MerCellTotal *result)
 {
@@ -28,9 +29,8 @@ bool mer_sweep_is_on_front(const MerCellTotal *results, int count, int at)
     mer_sweep_axes(&results[at], own);
     for (int i = 0; i < count; i++) {
         mer_sweep_axes(&results[i], other);
-        bool is_better = results[i].is_feasible && other[0] <= own[0] && other[1] <= own[1] &&
-                         (other[0] < own[0] || other[1] < own[1]);
-        if (is_better) {
+        bool is_other_better = other[0] < own[0] || other[1] < own[1] || i < at;
+        if (results[i].is_feasible && other[0] <= own[0] && other[1] <= own[1] && is_other_better) {
             return false;
         }
     }
@@ -96,10 +96,14 @@ static void print_table(const MerRunSpec *specs, const MerCellTotal *results, co
     }
     fprintf(file, "\n");
     mer_text_table_print(table, file);
-    fprintf(file, "\n* nothing in the sweep beats it%s\n",
+    fprintf(file, "\n* nothing in the sweep beats it%s, or equals it further up\n",
             has_energy ? " in both energy and time" : "");
-    if (has_knee) {
-        fprintf(file, "> the knee: farthest below the straight line between the ends\n");
+    for (int i = 0; has_knee && i < count; i++) {
+        if (is_knee[i]) {
+            const char *swept = strchr(specs[i].platform->name, ' ');
+            fprintf(file, "> the knee: %s, farthest below the straight line between the ends\n",
+                    swept ? swept + 1 : specs[i].platform->name);
+        }
     }
 }
 

@@ -40,7 +40,7 @@ expect 0 "$MERCATOR" map resnet18 --select 4 --sweep memories.GLB.words=4Ki..256
 test "$(cut -d, -f3 range/sweep.csv | tr '\n' ' ')" = 'memories.GLB.words 4Ki 8Ki 16Ki 32Ki 64Ki 128Ki 256Ki '
 # the knee is marked once, in the table and in the file, which names the units
 test "$(grep -c '^> ' out)" -eq 2
-says out '> the knee: '
+grep -q '^> the knee: memories.GLB.words=[0-9]*Ki, ' out
 test "$(grep -c ',1$' range/sweep.csv)" -eq 1
 says range/sweep.csv ',energy [pJ],edp [pJ.cycle],gap [1],on_front,objective [pJ.cycle],knee'
 cat >steps.yaml <<'YAML'
@@ -66,3 +66,13 @@ for range in 16Ki..512Ki 16Ki..512Ki:2 512..16:x2 1..8:x1 0..8:x2 1..8:+0 a..b:x
 done
 expect 1 "$MERCATOR" map resnet18 --sweep memories.GLB.words=1..100000:+1 --quiet -o none
 says err 'more than 10000 values'
+
+# words take the place of bytes; the first of equals is marked, names that are not there come with those that are
+sed 's/name: GLB, words: 65536/name: GLB, bytes: 128Ki/' "$MERCATOR_SOURCE_DIR/platforms/s256.yaml" >bytes.yaml
+expect 0 "$MERCATOR" map resnet18 --select 4 --platform ./bytes.yaml --sweep memories.GLB.words=64Ki,64Ki --quiet --no-report
+test "$(grep -c '^\*' out)" -eq 2 # one row, and what the mark means
+test -s runs/map-resnet18-s256-edp-exact_nest-1-sweep/sweep.csv
+expect 1 "$MERCATOR" map resnet18 --sweep GLB.words=16Ki,32Ki --quiet -o none
+says err 'GLB is one of the memories, did you mean memories.GLB.words'
+expect 1 "$MERCATOR" map resnet18 --sweep memories.L3.words=16Ki,32Ki --quiet -o none
+says err 'L3 is not there, expected DRAM, GLB, RF'
