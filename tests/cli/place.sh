@@ -173,6 +173,6 @@ says err "unit gpu0 of platform fast has neither flops nor bytes_per_s"
 
 # In turn, go decides units, then orders; a policy of all knobs is not read then, and that is said.
 expect 0 "$MERCATOR" place alexnet --optimizer go --budget 2 --save-policy go.policy --quiet --no-report -o learned
-expect 0 "$MERCATOR" place alexnet --optimizer go --budget 4 --in-turn true --decide place,order --policy go.policy --quiet --no-report -o turns
+expect 0 "$MERCATOR" place alexnet --optimizer go --budget 4 --in-turn true --decide place,order --policy go.policy --quiet --no-report -o rounds
 says err '--policy is not read: the search goes in rounds from the start'
-says turns/placement.yaml '"priority":'
+says rounds/placement.yaml "priority"
