@@ -134,12 +134,13 @@ fashion() {
     start
     polished fashion "$seeds" searched 3
 }
-spoken() {
+spoken() { # two more seeds, for the interval of all_ternary
     spoken_case
-    fixed spoken "$seeds" "all_8bit all_ternary io_8bit min_latency min_energy half"
-    searched spoken "$seeds" searched "lambda=[0.3,10,100],$small" gradient=$default
+    fixed spoken "$seeds 9 10" "all_8bit all_ternary io_8bit min_latency min_energy half"
+    searched spoken "$seeds 9 10" searched "lambda=[0.3,10,100],$small" gradient=$default
+    searched spoken "$seeds 9 10" low "lambda=[0.003,0.03],$small" gradient=$default
     start
-    polished spoken "$seeds" searched 3
+    polished spoken "$seeds 9 10" searched 3
 }
 # The same two searched for energy.
 thrifty() {
