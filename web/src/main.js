@@ -55,6 +55,7 @@ function firstTask({ tasks }) {
 function runView(run, state) {
   const views = viewPanels(run, state);
   const plan = planPanel(run, state);
+  const allTasks = allTasksPanels(run, state);
   const isBeside = run.tasks.length > 1; // then the plan stays in sight while tasks are chosen
   const narrow = [!isBeside && plan, ...views.narrow, infeasiblePanel(run, state)];
   return h(
@@ -67,7 +68,7 @@ function runView(run, state) {
     h(
       "div",
       { class: "panel-grid" },
-      allTasksPanels(run, state),
+      allTasks.columns,
       isBeside
         ? h(
             "div",
@@ -76,6 +77,8 @@ function runView(run, state) {
             h("div", { class: "beside-plan", "data-testid": "beside-plan" }, plan.element),
           )
         : tasksPanel(run, state),
+      views.ofTasks,
+      allTasks.roofline,
       curvesPanel(run, state),
       milestonesPanel(run),
       views.wide,

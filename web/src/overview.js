@@ -44,6 +44,6 @@ function section(runs, at, hasPicture, open) {
     },
     h("p", { class: "headline", "data-testid": `headline-${at}` }, headline(run)),
     h("p", { class: "figures" }, figures(run)),
-    hasPicture && h("div", { class: "overview-picture" }, allTasksPicture(run, (task) => open(run, task)) ?? firstPicture(run)),
+    hasPicture && h("div", { class: "overview-picture" }, allTasksPicture(run, (task) => open(run, task)) ?? firstPicture(run, (task) => open(run, task))),
   );
 }

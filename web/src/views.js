@@ -21,7 +21,7 @@ const KINDS = {
   heatmap: { draw: heatmapPanel, isWide: (value) => (value.columns ?? value.rows)?.length > 12 },
   table: { draw: tablePanel, isWide: (value) => value.columns?.length > 7 },
   bars: { draw: barsPanel, isWide: () => false },
-  scatter: { draw: scatterPanel, isWide: () => false },
+  scatter: { draw: (value) => scatterPanel(value), isWide: () => false },
   text: { draw: textPanel, isWide: () => false },
   facts: { draw: () => null, isWide: () => false },
 };
@@ -61,11 +61,19 @@ export function marksOf(run, task) {
     .map(({ at, text }) => ({ x: at, text }));
 }
 
+/** What a drawing may know of the page around it. */
+const contextOf = (run, state) => ({
+  run,
+  chosen: () => state.task,
+  pick: (task) => state.setTask(task),
+  onTask: (listener) => state.onTask(listener),
+});
+
 /** Facts and drawing; a view that cannot be drawn is shown as it stands. */
-function content(value, run, task) {
-  const { evaluations } = run.tasks[task] ?? {};
+function content(value, run, state) {
+  const { evaluations } = run.tasks[state.task] ?? {};
   try {
-    const parts = [facts(value.facts, value.id, { evaluations }), KINDS[value.panel]?.draw(value)];
+    const parts = [facts(value.facts, value.id, { evaluations }), KINDS[value.panel]?.draw(value, contextOf(run, state))];
     const shown = parts.filter(Boolean);
     if (shown.length > 0) return value.folded ? [folded(value, shown)] : shown;
   } catch (error) {
@@ -89,7 +97,7 @@ function viewPanel(run, state, view) {
     hint.textContent = value?.help ?? "";
     box.replaceChildren(
       ...(value
-        ? content(value, run, state.task)
+        ? content(value, run, state)
         : [h("p", { class: "empty" }, "Nothing for this task.")]),
     );
   };
@@ -98,6 +106,7 @@ function viewPanel(run, state, view) {
   const { first } = view;
   return {
     isWide: Boolean(KINDS[first.panel]?.isWide(first)),
+    isOfTasks: (first.nodes ?? []).some?.((node) => run.tasks[node.task]),
     weight: weightOf(first),
     element: panel(
       {
@@ -121,31 +130,33 @@ function weightOf(value) {
   return 105 + lines + rows + (value.facts ? 60 : 0) + (value.panel === "scatter" ? 370 : 0);
 }
 
-/** {wide: [elements], narrow: [{element, weight}]} of all views but that of the plan. */
+/** {ofTasks: [elements], wide: [elements], narrow: [{element, weight}]} of all views but that of the plan; `ofTasks` are those
+    in which tasks can be chosen. */
 export function viewPanels(run, state) {
   const panels = listViews(run)
     .filter((view) => view.id !== PLAN)
     .map((view) => viewPanel(run, state, view));
   const front = frontOf(run);
   return {
+    ofTasks: panels.filter(({ isOfTasks }) => isOfTasks).map(({ element }) => element),
     wide: [
-      ...panels.filter(({ isWide }) => isWide).map(({ element }) => element),
+      ...panels.filter(({ isWide, isOfTasks }) => isWide && !isOfTasks).map(({ element }) => element),
       front && panel({ id: "front-panel", title: "Pareto front", wide: true }, front),
     ].filter(Boolean),
-    narrow: panels.filter(({ isWide }) => !isWide),
+    narrow: panels.filter(({ isWide, isOfTasks }) => !isWide && !isOfTasks),
   };
 }
 
 const PICTURES = ["timeline", "graph", "areas", "scatter", "heatmap", "tree", "bars"];
 
 /** What a run shows first of itself: a wide drawing before others, and those in the order they came. */
-export function firstPicture(run) {
+export function firstPicture(run, pick) {
   const values = listViews(run)
     .map((view) => view.of(0))
     .filter((value) => PICTURES.includes(value?.panel) && !value.folded);
   const value = values.find((one) => KINDS[one.panel].isWide(one)) ?? values[0];
   if (!value) return null;
-  return h("figure", {}, h("figcaption", {}, value.title ?? value.id), KINDS[value.panel].draw(value));
+  return h("figure", {}, h("figcaption", {}, value.title ?? value.id), KINDS[value.panel].draw(value, { run, pick }));
 }
 
 /** The views that the tasks share, of one kind: [{id, title, of(task)}]. */
@@ -180,7 +191,7 @@ export function planPanel(run, state) {
     box.replaceChildren(
       ...[
         value?.help && h("p", { class: "hint" }, value.help),
-        ...(value ? content(value, run, state.task) : []),
+        ...(value ? content(value, run, state) : []),
         text && !value && h("pre", { class: "code", tabindex: "0" }, text),
         text &&
           value &&
