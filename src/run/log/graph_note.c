@@ -52,27 +52,6 @@ static int find_tasks(const MerRunState *run, int *tasks, MerArena *arena)
     return count;
 }
 
-/* Pairs of operators, the second of which reads what the first makes. */
-static int *find_edges(const MerGraph *graph, int *count, MerArena *arena)
-{
-    int most = 0;
-    for (int o = 0; o < graph->op_count; o++) {
-        most += graph->ops[o].input_count;
-    }
-    int *edges = MER_ARRAY(arena, int, 2 * (size_t)most + 1);
-    for (int o = 0; o < graph->op_count; o++) {
-        const MerOp *op = &graph->ops[o];
-        for (int i = 0; i < op->input_count; i++) {
-            int from = graph->values[op->inputs[i]].producer;
-            if (from >= 0) {
-                edges[2 * *count] = from;
-                edges[2 * (*count)++ + 1] = o;
-            }
-        }
-    }
-    return edges;
-}
-
 static void show(const MerGraph *graph, const int *tasks, const int *edges, int edge_count,
                  MerArena *arena, MerNotes *notes)
 {
@@ -102,7 +81,7 @@ MerStatus mer_run_note_graph(MerRunState *run, MerError *error)
     Target    target = {run, MER_OK, error};
     MerNotes  notes = {.state = &target, .note = write_line};
     int       edge_count = 0;
-    int      *edges = find_edges(graph, &edge_count, arena);
+    int      *edges = mer_graph_edges(graph, arena, &edge_count);
     int      *tasks = MER_ARRAY(arena, int, graph->op_count + 1);
     if (find_tasks(run, tasks, arena) > 1 && edge_count > 0) { /* a list of layers is no graph */
         show(graph, tasks, edges, edge_count, arena, &notes);

@@ -51,8 +51,9 @@ function openGraph(value, context) {
     from: 0,
     hasTasks: value.nodes.some((node) => run?.tasks[node.task]),
   };
-  // Between tasks there is much that only passes results on.
-  graph.thin = graph.hasTasks ? leaveOut(graph.all, (node) => node.task === undefined) : graph.all;
+  // There is much that nothing is known of and that only passes results on.
+  const isBare = (node) => (graph.hasTasks ? node.task === undefined : ["group", "cells", "value", "parent", "marked"].every((key) => node[key] === undefined));
+  graph.thin = graph.all.nodes.every(isBare) ? graph.all : leaveOut(graph.all, isBare);
   graph.isThin = graph.thin.nodes.length < graph.all.nodes.length;
   return graph;
 }
