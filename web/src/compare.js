@@ -6,9 +6,9 @@ import { gapBar, gapLegend } from "./gap.js";
 import { drawnGap, gapTick, geometricMean, logGrid } from "./curves.js";
 import { quantity } from "./head.js";
 import { overview } from "./overview.js";
-import { bestAt, ratioOf } from "./run.js";
+import { alongGrid, ratioOf } from "./run.js";
 import { scatterPanel } from "./panels/scatter.js";
-import { medianInterval, quantile, rankTest } from "./stats.js";
+import { medianInterval, quantile, rankTest, sortedQuantile } from "./stats.js";
 import { parametersOf, settingName, sweepMatrix } from "./sweep.js";
 import { sortableTable } from "./table.js";
 import {
@@ -50,7 +50,11 @@ function problemNames(groups) {
 
 function groupBy(runs, key) {
   const groups = new Map();
-  for (const run of runs) groups.set(key(run), [...(groups.get(key(run)) ?? []), run]);
+  for (const run of runs) {
+    const name = key(run);
+    if (groups.has(name)) groups.get(name).push(run);
+    else groups.set(name, [run]);
+  }
   return groups;
 }
 
@@ -165,9 +169,9 @@ function problemPanels(runs, at) {
 /** One number per evaluation count: the score itself, or over several tasks the mean gap to the bounds. */
 function progress(run, grid, limits, isLogY) {
   if (run.tasks.length === 1)
-    return grid.map((x) => natural(bestAt(run.tasks[0].curve, x), run.objective));
+    return alongGrid(run.tasks[0].curve, grid, (score) => natural(score, run.objective));
   const curves = run.tasks.map((task, at) =>
-    grid.map((x) => ratioOf(bestAt(task.curve, x), limits[at], run.objective)),
+    alongGrid(task.curve, grid, (score) => ratioOf(score, limits[at], run.objective)),
   );
   return geometricMean(curves, grid.length).map((ratio) => drawnGap(ratio, isLogY));
 }
@@ -220,21 +224,16 @@ function curvePanel(runs, methods) {
 function drawMethods(box, runs, methods, view, several) {
   const last = Math.max(
     1,
-    ...runs.flatMap((run) => run.tasks.map((task) => task.curve.at(-1)?.[0] ?? 1)),
+    ...runs.map((run) => Math.max(...run.tasks.map((task) => task.curve.at(-1)?.[0] ?? 1))),
   );
   const grid = logGrid(last);
   const limits = taskLimits(runs);
   const lines = methods.flatMap((method) => {
     const curves = method.runs.map((run) => progress(run, grid, limits, view.isLogY));
-    const at = (share) =>
-      grid.map((_, x) =>
-        curves.some((curve) => curve[x] === null)
-          ? null
-          : quantile(
-              curves.map((curve) => curve[x]),
-              share,
-            ),
-      );
+    const sorted = grid.map((_, x) =>
+      curves.some((curve) => curve[x] === null) ? null : Float64Array.from(curves, (curve) => curve[x]).sort(),
+    );
+    const at = (share) => sorted.map((values) => values && sortedQuantile(values, share));
     const median = {
       name: method.name,
       ys: at(0.5),
@@ -427,6 +426,7 @@ function intervalCell(interval, objective, testid) {
 }
 
 function runsPanel(runs, open) {
+  const places = new Map(runs.map((run, at) => [run, at]));
   const table = sortableTable(
     [
       {
@@ -484,7 +484,7 @@ function runsPanel(runs, open) {
           quantity(
             natural(run.best.score, run.objective),
             unitOf(run.objective),
-            `run-${runs.indexOf(run)}-score`,
+            `run-${places.get(run)}-score`,
           ),
       },
       {
@@ -492,7 +492,7 @@ function runsPanel(runs, open) {
         title: "gap",
         align: "gap",
         value: (run) => run.bound.gap,
-        cell: (run) => gapBar(run.bound.gap, `run-${runs.indexOf(run)}-gap`),
+        cell: (run) => gapBar(run.bound.gap, `run-${places.get(run)}-gap`),
       },
       {
         key: "seconds",
@@ -502,7 +502,7 @@ function runsPanel(runs, open) {
       },
     ].filter(Boolean),
     runs,
-    { caption: "All runs", onpick: open, rowid: (run) => `run-row-${runs.indexOf(run)}` },
+    { caption: "All runs", onpick: open, rowid: (run) => `run-row-${places.get(run)}` },
   );
   return panel(
     { id: "runs-panel", title: "All runs", wide: true, hint: "Choose one to see it alone." },

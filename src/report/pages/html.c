@@ -103,7 +103,9 @@ static void write_notes(MerJson *json, const MerReportRun *run)
     mer_json_end_array(json);
 }
 
-static void write_run(MerJson *json, const MerReportRun *run)
+/* `place` >= 0: notes and plans, most of what there is to say of a run, are in a block of their own, which the page reads
+ * when the run is opened. */
+static void write_run(MerJson *json, const MerReportRun *run, int place)
 {
     mer_json_object(json, NULL);
     mer_json_text(json, "name", run->name);
@@ -114,7 +116,12 @@ static void write_run(MerJson *json, const MerReportRun *run)
     mer_json_bool(json, "cut", run->was_cut);
     write_curves(json, run);
     write_infeasible(json, run);
-    write_notes(json, run);
+    if (place >= 0) {
+        mer_json_int(json, "details", place);
+        mer_json_bool(json, "has_plans", run->plan_count > 0);
+    } else {
+        write_notes(json, run);
+    }
     mer_json_end_object(json);
 }
 
@@ -135,6 +142,18 @@ static void write_escaped(FILE *file, const char *text, size_t size)
     }
 }
 
+/* Ends the block before it; its own end is in the page. */
+static void write_details(FILE *file, const MerReportRun *run, int place)
+{
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    write_notes(&json, run);
+    mer_json_end_object(&json);
+    fprintf(file, "</script>\n<script type=\"application/json\" id=\"mercator-run-%d\">", place);
+    write_escaped(file, json.text, json.size);
+    mer_json_free(&json);
+}
+
 static void write_data(FILE *file, const MerReportRun *runs, int run_count, const char *study,
                        const char *title)
 {
@@ -146,7 +165,7 @@ static void write_data(FILE *file, const MerReportRun *runs, int run_count, cons
     write_metrics(&json);
     mer_json_array(&json, "runs");
     for (int i = 0; i < run_count; i++) {
-        write_run(&json, &runs[i]);
+        write_run(&json, &runs[i], run_count > 1 ? i : -1);
     }
     mer_json_end_array(&json);
     if (study != NULL) {
@@ -155,6 +174,9 @@ static void write_data(FILE *file, const MerReportRun *runs, int run_count, cons
     mer_json_end_object(&json);
     write_escaped(file, json.text, json.size);
     mer_json_free(&json);
+    for (int i = 0; run_count > 1 && i < run_count; i++) {
+        write_details(file, &runs[i], i);
+    }
 }
 
 static const char *find_placeholder(void)

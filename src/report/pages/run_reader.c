@@ -160,6 +160,16 @@ static MerStatus take_trial(Reader *reader, const MerLogFile *log, const MerLogL
     return MER_OK;
 }
 
+/* The longest part of a header, and of no use to a page. */
+static void drop_knob_names(cJSON *header)
+{
+    cJSON *task;
+    cJSON_ArrayForEach(task, cJSON_GetObjectItemCaseSensitive(header, "tasks"))
+    {
+        cJSON_DeleteItemFromObjectCaseSensitive(task, "knob_names");
+    }
+}
+
 /* Header, note and summary lines, which are few: a full tree each. */
 static MerStatus take_object(Reader *reader, const MerLogFile *log, const MerLogLine *line,
                              MerError *error)
@@ -179,6 +189,7 @@ static MerStatus take_object(Reader *reader, const MerLogFile *log, const MerLog
         status = check_header(log, object, error);
         double budget = mer_json_get_real(object, "budget", 0);
         reader->curves.budget = budget > 0 && budget < 9e15 ? (int64_t)budget : 0;
+        drop_knob_names(object);
         reader->header = print_json(object);
     }
     cJSON_Delete(object);
