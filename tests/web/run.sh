@@ -200,6 +200,43 @@ HTML
     [ ! -s "$folder/$name.found" ] || fail "$name: $(wc -l <"$folder/$name.found") things on the page, first: $(head -n 12 "$folder/$name.found")"
 }
 
+# open_seconds PAGE: seconds of processor time that all processes of the browser take until the page is painted; other
+# work on the machine makes it no longer.
+open_seconds() {
+    awk '/<\/body>/ {
+            print "<script>addEventListener(\"load\", () => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() =>"
+            print "console.log(\"painted \" + document.documentElement.dataset.ready + \" after \" + performance.now().toFixed(0) + \" ms\")))))</script>"
+        }
+        { print }' "$1" >"$folder/timed.html"
+    profile=$(mktemp -d "$folder/profile-XXXXXX") || exit 1
+    rm -f "$folder/session" "$folder/timed.messages"
+    setsid sh -c 'echo $$ >"$0"; exec timeout 120 "$@"' "$folder/session" "$browser" --headless --no-sandbox --disable-gpu --disable-quic \
+        --no-first-run --disable-background-networking --disable-component-update --disable-sync --enable-logging=stderr \
+        --remote-debugging-port=0 --user-data-dir="$profile" --window-size=1280,900 "file://$folder/timed.html" >/dev/null 2>"$folder/timed.messages" &
+    tries=0
+    until grep -q 'painted true' "$folder/timed.messages" 2>/dev/null || [ $((tries += 1)) -gt 1100 ]; do
+        sleep 0.1
+    done
+    session=$(cat "$folder/session")
+    cat /proc/[0-9]*/stat 2>/dev/null | awk -v session="$session" -v ticks="$(getconf CLK_TCK)" '
+        { sub(/.*\) /, ""); if ($4 == session) used += $12 + $13 } END { printf "%.2f\n", used / ticks }'
+    kill "$session" 2>/dev/null
+    wait
+    rm -rf "$profile"
+}
+
+# opens_soon NAME PAGE: painted within two seconds, what an empty page takes aside.
+opens_soon() {
+    checks=$((checks + 1))
+    took=$(open_seconds "$2")
+    grep -q 'painted true' "$folder/timed.messages" || { fail "$1: the page was not painted"; return; }
+    size=$(wc -c <"$2")
+    echo "test-web: $1: a page of $size bytes takes $took s of processor time, an empty one $empty_took s;" \
+        "$(grep -o 'painted true after [0-9]* ms' "$folder/timed.messages" | head -n 1) by the clock"
+    awk -v took="$took" -v empty="$empty_took" 'BEGIN { exit took - empty > 2 }' ||
+        fail "$1: opened in $took s of processor time, an empty page in $empty_took s, expected 2 s more at most"
+}
+
 # A made-up run with every kind of panel.
 sh "$here/make_sample.sh" "$folder/sample" annealing 1 400 11 all || exit 1
 if make_page "$folder/one" "$folder/sample" && open_page "$folder/one/report.html" "$folder/one.dom"; then
@@ -399,6 +436,51 @@ as 's/DRAM: ... | GLB/DRAM: ...\\nGLB/' "$folder/sized" "$folder/other-plan"
 if make_page "$folder/plans" "$folder/sized" "$folder/other-plan" && open_page "$folder/plans/report.html" "$folder/plans.dom"; then
     same "plans: lines that differ" "$(value_of "$folder/plans.dom" difference-lines)" 3
     says_text plans "$folder/plans.dom" 'class="line-out">− DRAM: ... | GLB' 'class="line-in">+ DRAM: ...<'
+fi
+
+# Pages of a thousand runs and of a million trials open soon.
+printf '<!doctype html>\n<html data-ready="true">\n<body>\n</body></html>\n' >"$folder/empty.html"
+if [ -r /proc/self/stat ] && command -v setsid >/dev/null; then
+    empty_took=$(open_seconds "$folder/empty.html")
+    sh "$here/make_sample.sh" "$folder/seed" random 1 60 11 || exit 1
+    mkdir -p "$folder/thousand"
+    (cd "$folder/thousand" && seq -f run-%04.0f 1 1000 | xargs mkdir -p)
+    awk -v into="$folder/thousand" '
+        FNR == 1 { file = FILENAME; sub(/.*\//, "", file) }
+        { lines[++count] = $0; of[count] = file }
+        END {
+            split("random genetic annealing tabu", names, " ")
+            for (run = 1; run <= 1000; run++) {
+                folder = sprintf("%s/run-%04d/", into, run)
+                for (i = 1; i <= count; i++) {
+                    line = lines[i]
+                    if (line !~ /"type":"(trial|note)"/) {
+                        gsub(/"random"/, "\"" names[run % 4 + 1] "\"", line)
+                        gsub(/"seed":1,/, "\"seed\":" run ",", line)
+                        sub(/"best":{"score":/, "&" run, line) # another one for each run
+                    }
+                    print line >(folder of[i])
+                }
+                close(folder "run.jsonl"); close(folder "summary.json"); close(folder "clock.jsonl")
+            }
+        }' "$folder/seed/run.jsonl" "$folder/seed/summary.json" "$folder/seed/clock.jsonl"
+    if make_page "$folder/thousand-page" "$folder/thousand"/run-* && open_page "$folder/thousand-page/report.html" "$folder/thousand.dom"; then
+        opens_soon "a thousand runs" "$folder/thousand-page/report.html"
+        # the first hundred rows, and a way to the others
+        same "a thousand runs: rows" "$(sed 's/</\n</g' "$folder/thousand.dom" | grep -c 'data-testid="run-row-')" 100
+        says_text "a thousand runs" "$folder/thousand.dom" 'show all 1,000 rows'
+        # what is read only when a run is opened
+        if open_page "$folder/thousand-page/report.html#run=run-0700" "$folder/opened.dom"; then
+            has "one of a thousand runs" "$folder/opened.dom" plan view-energy view-memories
+        fi
+    fi
+    rm -rf "$folder/thousand"
+    if "$program" map alexnet --select 2 --platform s256 --optimizer random --budget 1000000 --log improving --quiet \
+        -o "$folder/million" >/dev/null 2>"$folder/million.messages"; then
+        opens_soon "a million trials" "$folder/million/report.html"
+    else
+        fail "a million trials: $(head -n 1 "$folder/million.messages")"
+    fi
 fi
 
 # A study: the page shows the tables that the command prints.

@@ -2,7 +2,7 @@
 import { h } from "./dom.js";
 import { count } from "./units.js";
 
-const MOST = 200; // rows shown at first: more take the browser long, and nobody reads them
+const MOST = 100; // rows shown at first: more take the browser long, and nobody reads them
 
 /**
  * columns: [{key, title, help, align, value(row) for sorting, cell(row, index)}]
