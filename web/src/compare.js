@@ -6,7 +6,7 @@ import { gapBar, gapLegend } from "./gap.js";
 import { drawnGap, gapTick, geometricMean, logGrid } from "./curves.js";
 import { quantity } from "./head.js";
 import { overview } from "./overview.js";
-import { alongGrid, ratioOf } from "./run.js";
+import { alongGrid, gapOf, ratioOf } from "./run.js";
 import { scatterPanel } from "./panels/scatter.js";
 import { medianInterval, quantile, rankTest, sortedQuantile } from "./stats.js";
 import { parametersOf, settingName, sweepMatrix } from "./sweep.js";
@@ -77,15 +77,17 @@ function methodsOf(runs) {
 export function comparison(runs, open) {
   const problems = [...groupBy(runs, problemKey).values()];
   const view = { problem: 0 };
+  const isCompared = problems.some((group) => group.length > 1);
   const box = h("div", { class: "panel-grid" });
-  const show = () => box.replaceChildren(...problemPanels(problems[view.problem], view.problem));
+  const show = () => isCompared && box.replaceChildren(...problemPanels(problems[view.problem], view.problem));
   show();
   return h(
     "div",
     {},
-    overview([...groupBy(runs, questionKey).values()], open),
+    overview([...groupBy(runs, questionKey).values()], open, whatIsFound),
     h("div", { class: "panel-grid" }, tradeOffPanels(runs)),
-    problems.length > 1 &&
+    isCompared &&
+      problems.length > 1 &&
       h(
         "p",
         { class: "tools problem-choice" },
@@ -103,6 +105,29 @@ export function comparison(runs, open) {
     box,
     h("div", { class: "panel-grid" }, runsPanel(runs, open)),
   );
+}
+
+/** What holding the runs of one question against each other says: the best platform, or the best optimizer. */
+function whatIsFound(runs) {
+  const platforms = new Set(runs.map((run) => run.platform.name));
+  const [best] = [...runs].sort((a, b) => scoreOf(a) - scoreOf(b));
+  const parameters = parametersOf(runs);
+  if (platforms.size > 1 && Number.isFinite(scoreOf(best)))
+    return `Best of ${platforms.size} platforms: ${parameters.length > 0 ? settingName(best, parameters) : best.platform.name}.`;
+  const methods = methodsOf(runs)
+    .map((method) => ({ ...method, scores: method.runs.map(scoreOf).filter(Number.isFinite) }))
+    .map((method) => ({ ...method, median: quantile(method.scores, 0.5) }))
+    .filter(({ median }) => median !== null)
+    .sort((a, b) => a.median - b.median);
+  if (platforms.size > 1 || methods.length < 2) return "";
+  const [first, ...others] = methods;
+  const behind = ({ name, median, scores }) => {
+    const p = rankTest(scores, first.scores);
+    const isTested = Math.min(scores.length, first.scores.length) > 2;
+    return `${name} ${percent(gapOf(median, first.median, runs[0].objective))} behind${isTested ? ` (p ${p < 0.001 ? "< 0.001" : `= ${p.toFixed(3)}`})` : ""}`;
+  };
+  const rest = others.length > 3 ? `; ${plural(others.length - 3, "more optimizer")}` : "";
+  return `Best by the median of its seeds: ${first.name}; ${others.slice(0, 3).map(behind).join(", ")}${rest}.`;
 }
 
 /** Runs of one question on several platforms: one point each. */

@@ -42,6 +42,7 @@ export function geometricMean(curves, size) {
 
 export function curvesPanel(run, state) {
   const withCurve = run.tasks.filter((task) => task.curve.length > 0);
+  if (run.tasks.every((task) => task.curve.length < 2)) return null; // no search: there is no way to draw
   const several = withCurve.length > 1;
   const view = { mode: several ? "all" : "task", isLogX: true, isLogY: true };
   const box = h("div", { class: "chart", "data-testid": "curves" });

@@ -1,4 +1,5 @@
 // One run as the panels want it: header, summary, curves and notes joined per task.
+import { FIGURES } from "./headline.js";
 import { isMaximised, isMetric, natural, rankOf } from "./units.js";
 
 const named = (value) => (typeof value === "string" ? { name: value } : (value ?? {}));
@@ -113,7 +114,8 @@ function metricColumns(tasks, objective) {
   for (const task of tasks)
     for (const [name, value] of Object.entries(task.best))
       if (isNumber(value) && isMetric(name)) found.add(name);
-  const names = [...found].sort((a, b) => rankOf(a) - rankOf(b)).slice(0, 6);
+  const sorted = [...found].sort((a, b) => rankOf(a) - rankOf(b));
+  const names = sorted.filter((name, at) => at < 6 || FIGURES.includes(name));
   return names.length > 0 ? names : isMetric(objective) ? [objective] : [];
 }
 

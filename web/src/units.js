@@ -81,7 +81,8 @@ function digits(value, more = 0) {
 /** {number, unit}: `3.189e14` in pJ.cycle gives 318.9 and J·cycle; `more` digits than usual. */
 export function split(value, unit = "", more = 0) {
   if (typeof value !== "number" || !Number.isFinite(value)) return { number: "–", unit: "" };
-  if (unit === "share") return { number: digits(value * 100, more), unit: "%" };
+  if (unit === "share")
+    return { number: value > 0 && value < 1e-5 ? "< 0.001" : digits(value * 100, more), unit: "%" };
   if (unit === "um2")
     return value >= 1e4
       ? { number: digits(value * 1e-6, more), unit: "mm²" }

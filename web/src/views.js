@@ -11,7 +11,7 @@ import { tablePanel } from "./panels/table.js";
 import { textPanel } from "./panels/text.js";
 import { timelinePanel } from "./panels/timeline.js";
 import { treePanel } from "./panels/tree.js";
-import { betterOf, plural, unitOf } from "./units.js";
+import { betterOf, plural, rankOf, title, unitOf } from "./units.js";
 
 const KINDS = {
   timeline: { draw: timelinePanel, isWide: () => true },
@@ -25,6 +25,7 @@ const KINDS = {
   text: { draw: textPanel, isWide: () => false },
   facts: { draw: () => null, isWide: () => false },
 };
+const PICTURES = ["timeline", "graph", "areas", "scatter", "heatmap", "tree", "bars"]; // those first that tell the most
 const WARNING = "warning";
 const PLAN = "plan"; // a view with this id shows the plan itself
 
@@ -106,6 +107,7 @@ function viewPanel(run, state, view) {
   const { first } = view;
   return {
     isWide: Boolean(KINDS[first.panel]?.isWide(first)),
+    order: PICTURES.includes(first.panel) ? PICTURES.indexOf(first.panel) : PICTURES.length,
     isOfTasks: (first.nodes ?? []).some?.((node) => run.tasks[node.task]),
     weight: weightOf(first),
     element: panel(
@@ -136,25 +138,35 @@ export function viewPanels(run, state) {
   const panels = listViews(run)
     .filter((view) => view.id !== PLAN)
     .map((view) => viewPanel(run, state, view));
-  const front = frontOf(run);
+  const front = (run.summary.front ?? []).length > 0 ? frontOf(run) : null;
   return {
     ofTasks: panels.filter(({ isOfTasks }) => isOfTasks).map(({ element }) => element),
     wide: [
-      ...panels.filter(({ isWide, isOfTasks }) => isWide && !isOfTasks).map(({ element }) => element),
-      front && panel({ id: "front-panel", title: "Pareto front", wide: true }, front),
+      front &&
+        panel(
+          { id: "front-panel", title: "Trade-offs found", wide: true, hint: "Every evaluation; on the line, nothing is better in both." },
+          front,
+        ),
+      ...panels
+        .filter(({ isWide, isOfTasks }) => isWide && !isOfTasks)
+        .sort((a, b) => a.order - b.order)
+        .map(({ element }) => element),
     ].filter(Boolean),
     narrow: panels.filter(({ isWide, isOfTasks }) => !isWide && !isOfTasks),
   };
 }
 
-const PICTURES = ["timeline", "graph", "areas", "scatter", "heatmap", "tree", "bars"];
-
-/** What a run shows first of itself: a wide drawing before others, and those in the order they came. */
+/** What a run shows first of itself: a wide drawing before others, and those by their kinds. */
 export function firstPicture(run, pick) {
+  if ((run.summary.front ?? []).length > 1) {
+    const front = frontOf(run);
+    if (front) return h("figure", {}, h("figcaption", {}, "Trade-offs found"), front);
+  }
   const values = listViews(run)
     .map((view) => view.of(0))
     .filter((value) => PICTURES.includes(value?.panel) && !value.folded);
-  const value = values.find((one) => KINDS[one.panel].isWide(one)) ?? values[0];
+  const order = (one) => PICTURES.indexOf(one.panel) - (KINDS[one.panel].isWide(one) ? PICTURES.length : 0);
+  const [value] = values.sort((a, b) => order(a) - order(b));
   if (!value) return null;
   return h("figure", {}, h("figcaption", {}, value.title ?? value.id), KINDS[value.panel].draw(value, { run, pick }));
 }
@@ -164,17 +176,34 @@ export function viewsOfKind(run, kind) {
   return listViews(run).filter((view) => view.first.panel === kind);
 }
 
-/** The front of a summary: [{metric: value}]. */
+const MOST_AXES = 6;
+
+/** The front of a summary, [{metric: value}], among all trials where they are few. What is looked for goes upwards, what it
+    costs to the right; other metrics of the trials can be chosen. */
 function frontOf(run) {
-  const points = run.summary.front ?? [];
-  const names = Object.keys(points[0] ?? {}).filter((name) =>
-    points.every((point) => typeof point[name] === "number" && betterOf(name) !== 0),
+  const front = run.summary.front ?? [];
+  const points = run.raw.costs ?? front;
+  const isKnown = (name) => betterOf(name) !== 0 && points.every((point) => typeof point[name] === "number");
+  const asked = Object.keys(front[0] ?? {})
+    .filter(isKnown)
+    .sort((a, b) => betterOf(a) - betterOf(b));
+  const others = Object.keys(points[0] ?? {})
+    .filter((name) => isKnown(name) && !asked.includes(name))
+    .filter((name) => new Set(points.map((point) => point[name])).size > 1)
+    .sort((a, b) => rankOf(a) - rankOf(b));
+  if (asked.length < 2) return null;
+  const names = [...asked, ...others].slice(0, Math.max(MOST_AXES, asked.length));
+  const isNear = (a, b) => Math.abs(a - b) <= 1e-9 * Math.abs(b); // the two files have their own numbers of digits
+  const isBest = (point) => names.every((name) => isNear(point[name], run.best[name]));
+  return scatterPanel(
+    {
+      id: "front",
+      title: `${title(asked[1])} against ${title(asked[0])}`,
+      axes: names.map((name) => ({ name, unit: unitOf(name), better: betterOf(name) })),
+      points: points.map((point) => ({ name: isBest(point) ? "chosen" : undefined, values: names.map((name) => point[name]) })),
+    },
+    { isFrontShown: true },
   );
-  return scatterPanel({
-    id: "front",
-    axes: names.map((name) => ({ name, unit: unitOf(name), better: betterOf(name) })),
-    points: points.map((point) => ({ values: names.map((name) => point[name]) })),
-  });
 }
 
 /** The chosen plan: the view that shows it, else its text. */

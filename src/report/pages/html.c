@@ -82,6 +82,15 @@ static void write_infeasible(MerJson *json, const MerReportRun *run)
     mer_json_end_object(json);
 }
 
+static void write_raw(MerJson *json, const char *key, const char *const *values, int count)
+{
+    mer_json_array(json, key);
+    for (int i = 0; i < count; i++) {
+        mer_json_raw(json, NULL, values[i]);
+    }
+    mer_json_end_array(json);
+}
+
 static void write_notes(MerJson *json, const MerReportRun *run)
 {
     mer_json_array(json, "notes");
@@ -96,11 +105,7 @@ static void write_notes(MerJson *json, const MerReportRun *run)
         mer_json_end_object(json);
     }
     mer_json_end_array(json);
-    mer_json_array(json, "plans");
-    for (int i = 0; i < run->plan_count; i++) {
-        mer_json_raw(json, NULL, run->plans[i]);
-    }
-    mer_json_end_array(json);
+    write_raw(json, "plans", run->plans, run->plan_count);
 }
 
 /* `place` >= 0: notes and plans, most of what there is to say of a run, are in a block of their own, which the page reads
@@ -116,6 +121,9 @@ static void write_run(MerJson *json, const MerReportRun *run, int place)
     mer_json_bool(json, "cut", run->was_cut);
     write_curves(json, run);
     write_infeasible(json, run);
+    if (run->cost_count > 0) {
+        write_raw(json, "costs", run->costs, run->cost_count);
+    }
     if (place >= 0) {
         mer_json_int(json, "details", place);
         mer_json_bool(json, "has_plans", run->plan_count > 0);

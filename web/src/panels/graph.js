@@ -37,8 +37,12 @@ export function graphPanel(value, context = null) {
 
 function openGraph(value, context) {
   const run = context?.run ?? null;
-  const parents = [...new Set(value.nodes.map((node) => node.parent).filter((one) => one !== undefined))];
-  const colours = coloursOf(value, run);
+  // one node is no block
+  const sizes = new Map();
+  for (const { parent } of value.nodes) if (parent !== undefined) sizes.set(parent, (sizes.get(parent) ?? 0) + 1);
+  const parents = [...sizes.keys()].filter((parent) => sizes.get(parent) > 1);
+  const nodes = value.nodes.map((node) => (sizes.get(node.parent) === 1 ? { ...node, parent: undefined } : node));
+  const colours = coloursOf({ ...value, nodes }, run);
   const graph = {
     context,
     run,
@@ -47,7 +51,7 @@ function openGraph(value, context) {
     colours,
     colour: firstColour(colours, run),
     open: new Set(value.nodes.length > MOST_OPEN ? [] : parents),
-    all: { nodes: value.nodes, edges: value.edges ?? [] },
+    all: { nodes, edges: value.edges ?? [] },
     from: 0,
     hasTasks: value.nodes.some((node) => run?.tasks[node.task]),
   };

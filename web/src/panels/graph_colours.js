@@ -34,10 +34,11 @@ export function coloursOf(value, run) {
   });
 }
 
-/** The one to begin with: what the run looked for, else what adds up over tasks, else the first. */
+/** The one to begin with: what tasks take of the whole, the objective or energy before others; else the first. */
 export function firstColour(colours, run) {
-  const metrics = colours.filter(({ metric }) => metric);
-  return metrics.find(({ metric }) => metric === run.objective) ?? metrics.find(({ name }) => name === "energy") ?? metrics[0] ?? colours[0] ?? null;
+  const sums = colours.filter(({ metric, adds }) => metric && adds);
+  const find = (name) => sums.find(({ metric }) => metric === name);
+  return find(run?.objective) ?? find("energy") ?? sums[0] ?? colours[0] ?? null;
 }
 
 /** What a drawn node, of one or of several nodes, has of it: a number, or how often each category; null: nothing. */
