@@ -254,8 +254,8 @@ if make_page "$folder/one" "$folder/sample" && open_page "$folder/one/report.htm
     same "sample: sets" "$(value_of "$dom" stages-sets)" 25
     same "sample: missed sets" "$(value_of "$dom" stages-missed)" 2
     same "sample: dropped" "$(value_of "$dom" stages-dropped)" 1
-    # 34 nodes are drawn as they are, 1,000 as a hundred blocks
-    same "sample: nodes" "$(count_of "$dom" graph-node)" 34
+    # 34 nodes are drawn as they are, 1,000 as a hundred blocks, 11 tasks and what joins them, and 300 of 1,200
+    same "sample: nodes" "$(count_of "$dom" graph-node)" 346
     same "sample: blocks" "$(count_of "$dom" graph-block)" 100
     # a hundred blocks do not fit beside each other
     checks=$((checks + 1))
@@ -294,6 +294,24 @@ if open_page "$folder/acted.html" "$folder/acted.dom" 20000; then
         same "task after $step" "$(value_of "$dom" "$step-picked")" "task-row-${rest#*:}"
     done
     same "column is pressed" "$(value_of "$dom" column-pressed)" true
+    # graphs: what they can be coloured by, tasks chosen in them, all nodes on demand, one window after the other
+    same "colours of tasks" "$(value_of "$dom" tasks-colours)" 'cycles, energy, EDP, utilisation, gap to the bound, operator'
+    same "first colour of tasks" "$(value_of "$dom" tasks-colour)" energy
+    same "colours of other nodes" "$(value_of "$dom" long-colours)" 'unit, model, time, use'
+    same "legend of the gap" "$(value_of "$dom" legend-of-gap)" true
+    same "fills by operator" "$(value_of "$dom" fills-by-group)" 2
+    checks=$((checks + 1))
+    [ "$(value_of "$dom" fills-by-number)" -gt 4 ] || fail "energies of tasks have $(value_of "$dom" fills-by-number) colours"
+    for pair in node:5:4 node-key:6:5; do
+        step=${pair%%:*} rest=${pair#*:}
+        same "address after $step" "$(value_of "$dom" "$step-address")" "#task=${rest%:*}"
+        same "task after $step" "$(value_of "$dom" "$step-picked")" "task-row-${rest#*:}"
+    done
+    same "node is pressed" "$(value_of "$dom" node-pressed)" true
+    same "all nodes" "$(value_of "$dom" all-nodes)" 23
+    same "window" "$(value_of "$dom" window)" '1 – 300 of 1200'
+    same "next window" "$(value_of "$dom" next-window)" '301 – 600 of 1200'
+    same "nodes of an opened block" "$(value_of "$dom" opened-block)" 10
     same "plan beside the table" "$(value_of "$dom" plan-beside)" sticky
     charts=$(value_of "$dom" buttons-svg)
     checks=$((checks + 1))
@@ -533,7 +551,7 @@ if (cd "$folder" && "$program" schedule jobs.yaml --platform s1 --late drop --op
     point "$folder/schedule/report.html" 100 14 >"$folder/pointed.html"
     if open_page "$folder/pointed.html" "$folder/schedule.dom"; then
         no_address "$folder/schedule/report.html"
-        has schedule "$folder/schedule.dom" view-timeline timeline-groups timeline-stack-0 view-tenants view-cores tenants-row-1 cores-row-3
+        has schedule "$folder/schedule.dom" view-timeline view-graph graph-node timeline-groups timeline-stack-0 view-tenants view-cores tenants-row-1 cores-row-3
         for metric in stp antt jain; do
             same "schedule: $metric" "$(value_of "$folder/schedule.dom" tenants-fact-$metric)" "$(member "$folder/schedule/summary.json" best $metric)"
         done
@@ -593,7 +611,9 @@ if "$program" map resnet18 --platform s256 --optimizer annealing --budget 300 --
     if open_page "$folder/real/report.html" "$folder/real.dom"; then
         check_run map "$folder/real.dom" "$folder/real/summary.json"
         no_address "$folder/real/report.html"
-        has map "$folder/real.dom" curves plan view-energy view-memories view-accesses
+        has map "$folder/real.dom" curves plan view-energy view-memories view-accesses view-graph
+        # 21 convolutions and matrix products, 8 additions
+        same "map: nodes of the graph" "$(count_of "$folder/real.dom" graph-node)" 29
         # the chosen task is the one with the most work: its total is the energy of its row
         chosen=$(sed 's/</\n</g' "$folder/real.dom" | sed -n 's/.*class="picked".*data-testid="task-row-\([0-9]*\)".*/\1/p; s/.*data-testid="task-row-\([0-9]*\)".*class="picked".*/\1/p' | head -n 1)
         same "map: energy of the bars" "$(value_of "$folder/real.dom" energy-fact-total)" "$(member "$folder/real/summary.json" tasks "$chosen" best energy)"

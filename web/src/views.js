@@ -112,7 +112,7 @@ function viewPanel(run, state, view) {
     weight: weightOf(first),
     element: panel(
       {
-        id: `${view.id}-panel`,
+        id: `view-${view.id}-panel`,
         title: first.title ?? view.id,
         wide: KINDS[first.panel]?.isWide(first),
       },

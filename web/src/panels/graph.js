@@ -164,7 +164,8 @@ function draw(graph, { box, said, steps }, show) {
   const width = Math.max(box.clientWidth, 280);
   const paint = painter(graph.colour, drawn.values(), graph.value.groups);
   for (const node of drawn.values()) {
-    node.width = 22 + label(node).length * 6.6;
+    node.label = label(node, width);
+    node.width = 22 + node.label.length * 6.6;
     node.said = paint.text(node);
   }
   const picture = arrange(drawn, links, width);
@@ -181,6 +182,11 @@ function draw(graph, { box, said, steps }, show) {
     ].filter(Boolean),
   );
   mark(graph, box);
+  // Without a node that takes the focus the box itself does: it may have to be scrolled.
+  const holds = box.querySelector("[role='button']") === null;
+  for (const [name, text] of [["tabindex", "0"], ["role", "group"], ["aria-label", graph.value.title ?? "Graph"]])
+    if (holds) box.setAttribute(name, text);
+    else box.removeAttribute(name);
   if (isFocused) box.querySelector("[tabindex='0']")?.focus({ preventScroll: true });
   steps.replaceChildren(...stepButtons(graph, whole.drawn.size, show));
   said.textContent = [
@@ -245,13 +251,12 @@ function rowBox({ left, right, top, bottom }, { nodes, lines }, paint, graph, sh
   );
 }
 
-const MOST_LETTERS = 26;
-
-/** Long names lose their beginning, at a border of their parts where there is one. */
-function label(node) {
-  const end = node.name.slice(-MOST_LETTERS + 1);
-  const border = end.slice(0, MOST_LETTERS / 2).search(/[/.:_]/);
-  const name = node.name.length > MOST_LETTERS ? `…${border >= 0 ? end.slice(border) : end}` : node.name;
+/** Long names lose their beginning, at a border of their parts where there is one; in a narrow window more of it. */
+function label(node, width) {
+  const most = width < 560 ? 16 : 26;
+  const end = node.name.slice(-most + 1);
+  const border = end.slice(0, most / 2).search(/[/.:_]/);
+  const name = node.name.length > most ? `…${border >= 0 ? end.slice(border) : end}` : node.name;
   return `${name}${node.isBlock ? ` (${node.members.length})` : ""}`;
 }
 
@@ -343,6 +348,6 @@ function nodeBox(node, paint, graph, show) {
       .map((side) =>
         h("circle", { class: "far", cx: node.x + (side * node.width) / 2, cy: node.y, r: 3 }),
       ),
-    h("text", { x: node.x, y: node.y + 4, "text-anchor": "middle" }, label(node)),
+    h("text", { x: node.x, y: node.y + 4, "text-anchor": "middle" }, node.label),
   );
 }
