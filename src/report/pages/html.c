@@ -108,9 +108,9 @@ static void write_notes(MerJson *json, const MerReportRun *run)
     write_raw(json, "plans", run->plans, run->plan_count);
 }
 
-/* `place` >= 0: notes and plans, most of what there is to say of a run, are in a block of their own, which the page reads
+/* `number` >= 0: notes and plans, most of what there is to say of a run, are in a block of their own, which the page reads
  * when the run is opened. */
-static void write_run(MerJson *json, const MerReportRun *run, int place)
+static void write_run(MerJson *json, const MerReportRun *run, int number)
 {
     mer_json_object(json, NULL);
     mer_json_text(json, "name", run->name);
@@ -124,8 +124,8 @@ static void write_run(MerJson *json, const MerReportRun *run, int place)
     if (run->cost_count > 0) {
         write_raw(json, "costs", run->costs, run->cost_count);
     }
-    if (place >= 0) {
-        mer_json_int(json, "details", place);
+    if (number >= 0) {
+        mer_json_int(json, "details", number);
         mer_json_bool(json, "has_plans", run->plan_count > 0);
     } else {
         write_notes(json, run);
@@ -151,13 +151,13 @@ static void write_escaped(FILE *file, const char *text, size_t size)
 }
 
 /* Ends the block before it; its own end is in the page. */
-static void write_details(FILE *file, const MerReportRun *run, int place)
+static void write_details(FILE *file, const MerReportRun *run, int number)
 {
     MerJson json = {0};
     mer_json_object(&json, NULL);
     write_notes(&json, run);
     mer_json_end_object(&json);
-    fprintf(file, "</script>\n<script type=\"application/json\" id=\"mercator-run-%d\">", place);
+    fprintf(file, "</script>\n<script type=\"application/json\" id=\"mercator-run-%d\">", number);
     write_escaped(file, json.text, json.size);
     mer_json_free(&json);
 }
