@@ -10,7 +10,7 @@ extern const MerEvaluatorClass mer_evaluator_bandwidth;
 typedef struct MerBandwidthState {
     MerBandwidthInput  input;
     const MerSchedule *schedule;
-    bool               is_plain;  /* 5.1 says it all */
+    bool               is_plain;  /* mer_bandwidth_plain says it all */
     const char        *not_plain; /* why; NULL: it is */
     bool               is_fast, wants_fast;
     bool               has_static_power, is_powered_all_time;
