@@ -172,6 +172,8 @@ static MerStatus finish(MerRunState *run, MerError *error)
             mer_run_note_best(run, &run->tasks[t], error);
         }
         run->log = silent;
+    } else {
+        MER_TRY(mer_run_note_graph(run, error));
     }
     mer_run_add_up(run);
     MER_TRY(mer_run_write_plans(run, error));

@@ -1,11 +1,11 @@
 // Top of a run: what was asked (problem, inputs, method) and what came out (cards).
 import { h } from "./dom.js";
+import { otherFigures } from "./headline.js";
 import { GAP_CLASSES, gapClass, gapCss, gapWidth } from "./gap.js";
 import {
   count,
   full,
   helpOf,
-  isMetric,
   natural,
   percent,
   seconds,
@@ -116,9 +116,7 @@ function bestCard(run) {
       h("span", { class: "quantity bad", "data-testid": "best-score", "data-value": "" }, "none"),
       best.reason ?? "no feasible plan was found",
     );
-  const others = Object.entries(best)
-    .filter(([name, value]) => isMetric(name) && name !== objective && typeof value === "number")
-    .slice(0, 3);
+  const others = otherFigures(run).map((name) => [name, best[name]]);
   return card(
     `Best ${title(objective)}`,
     quantity(natural(best.score, objective), unitOf(objective), "best-score"),
@@ -131,7 +129,7 @@ function bestCard(run) {
           "data-testid": `best-${name}`,
           "data-value": value,
         },
-        `${["1", "share", ""].includes(unitOf(name)) ? `${name} ` : ""}${text(value, unitOf(name))}`,
+        `${["1", "share", "B", ""].includes(unitOf(name)) ? `${title(name)} ` : ""}${text(value, unitOf(name))}`,
       ),
     ]),
   );
@@ -141,7 +139,7 @@ function boundCard({ bound, reference, objective }) {
   const kind = h("span", { "data-testid": "bound-kind" }, bound.kind ?? "none");
   const note = [
     kind,
-    bound.scope && ` · ${bound.scope}`,
+    bound.scope && ` · among ${bound.scope}`,
     reference &&
       h(
         "div",

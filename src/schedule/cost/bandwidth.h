@@ -77,6 +77,9 @@ typedef struct MerRequestTimes { /* of all jobs of a request, cycles */
 } MerRequestTimes;
 MerRequestTimes *mer_bandwidth_requests(const MerSchedule *schedule, const MerBandwidthTimes *times,
                                         MerArena *arena, int *count);
+/* What waits for what, coloured by core; nothing where no job waits (bandwidth_graph.c). */
+void mer_bandwidth_view_graph(const MerSchedule *schedule, const MerBandwidthTimes *times,
+                              MerArena *arena, MerNotes *notes);
 /* By model: percentiles of times from release to end, slack, misses; for the report, and as lines. */
 void        mer_bandwidth_view_requests(const MerSchedule *schedule, const MerBandwidthTimes *times,
                                         MerArena *arena, MerNotes *notes);
