@@ -40,7 +40,9 @@ struct MerEvaluatorClass {
     MerEvaluateMode           mode;
     /* refuses plans that do not fit the platform (fan-out, capacity, ...); false: the problem's own evaluator is asked
      * first, and what it refuses is never priced */
-    bool             checks_plans;
+    bool checks_plans;
+    /* asks MerProblem.inner, where the user names one (`inner=NAME`), for what it would price itself */
+    bool             takes_inner;
     const MerOption *options;
     size_t           options_size, state_size;
     MerStatus (*open)(void *state, const MerProblem *problem, const void *options, MerArena *arena,
@@ -58,6 +60,8 @@ struct MerEvaluatorClass {
      * for that plan. */
     MerTensor *(*expected)(const void *state, MerTape *tape, MerTensor *const *choice,
                            MerMetric metric);
+    /* true: the user wants `expected` to be taken as a number, whose gradient is not used. Absent: false */
+    bool (*is_number)(const void *state);
     /* Breakdown of one plan as notes and views: accesses per level, timeline, critical path. */
     void (*detail)(const void *state, const MerPlan *plan, MerNotes *notes);
     /* How one plan runs, as lines for a person after those of the kind's print. */

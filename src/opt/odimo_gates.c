@@ -260,6 +260,22 @@ void mer_gates_point(const MerGates *gates, MerIndex *point)
     }
 }
 
+void mer_gates_drawn_point(const MerGates *gates, MerTensor *const *drawn, MerIndex *point)
+{
+    for (int g = 0; g < gates->count; g++) {
+        const MerGate *gate = &gates->gates[g];
+        const float   *shares = drawn[gate->op]->data; /* (choices, columns) of 0 and 1 */
+        assert(gate->kind != MER_GATE_THERMOMETER);
+        for (int c = 0; c < gate->columns; c++) {
+            int o = 0;
+            while (o + 1 < gate->choices && shares[o * gate->columns + c] == 0) {
+                o++;
+            }
+            point[gate->first_knob + c] = o;
+        }
+    }
+}
+
 MerTensor **mer_gates_decided(const MerGates *gates, MerTape *tape, const MerIndex *point)
 {
     MerTensor **list = list_of(gates, tape);

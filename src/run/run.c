@@ -29,10 +29,11 @@ const char *mer_run_objective(const MerRunSpec *spec)
 
 static MerStatus choose_objective(MerRunState *run, MerError *error)
 {
-    const MerRunSpec *spec = run->spec;
-    MerObjective     *objective = &run->objective;
-    const char       *text = mer_run_objective(spec);
-    MerMetric         missing;
+    const MerRunSpec        *spec = run->spec;
+    MerObjective            *objective = &run->objective;
+    const char              *text = mer_run_objective(spec);
+    MerMetric                missing;
+    const MerEvaluatorClass *pricer = spec->inner ? spec->inner : spec->evaluator;
     if (strcmp(text, spec->objective ? spec->objective : spec->problem->objective) != 0) {
         mer_run_warn(run, "the platform has no clock_hz: latency is counted in cycles");
     }
@@ -43,7 +44,7 @@ static MerStatus choose_objective(MerRunState *run, MerError *error)
                              mer_metric_info(missing)->name, spec->evaluator->name);
     }
     if (spec->platform && isnan(spec->platform->clock_hz) &&
-        !mer_objective_needs(objective, ~spec->evaluator->clocked, &missing)) {
+        !mer_objective_needs(objective, ~pricer->clocked, &missing)) {
         return mer_error_set(error, MER_INVALID,
                              "objective %s needs seconds, but platform %s has no clock_hz", text,
                              spec->platform->name);

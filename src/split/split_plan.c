@@ -221,7 +221,7 @@ static MerStatus read_plan(const MerProblem *problem, MerYaml *body, MerPlan *pl
     return MER_OK;
 }
 
-/* One line per layer: channels of every option, and what the layer takes. */
+/* One line per layer: channels of every option, and what the layer takes, unless somebody else prices. */
 static const char *print_plan(const MerProblem *problem, const MerPlan *plan, MerArena *arena)
 {
     const MerSplit     *split = mer_split_of(problem);
@@ -236,7 +236,8 @@ static const char *print_plan(const MerProblem *problem, const MerPlan *plan, Me
             text = mer_arena_format(arena, "%s %s %4d%s", text, layer->options[o].name, counts[o],
                                     layer->options[o].is_estimated ? " (estimated)" : "");
         }
-        text = mer_arena_format(arena, "%s, %.8g cycles\n", text, price.cycles);
+        text = problem->inner ? mer_arena_format(arena, "%s\n", text)
+                              : mer_arena_format(arena, "%s, %.8g cycles\n", text, price.cycles);
     }
     return text;
 }

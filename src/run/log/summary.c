@@ -191,6 +191,9 @@ static void write_summary(MerRunState *run, MerJson *json)
     mer_json_text(json, "workload", spec->name);
     mer_json_text(json, "platform", spec->platform ? spec->platform->name : "none");
     mer_json_text(json, "evaluator", spec->evaluator->name);
+    if (spec->inner) {
+        mer_json_text(json, "inner", spec->inner->name);
+    }
     mer_json_text(json, "optimizer", spec->optimizer->name);
     mer_json_text(json, "objective", run->objective.text);
     mer_json_int(json, "seed", (int64_t)spec->seed);

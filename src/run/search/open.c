@@ -185,15 +185,15 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
     task->problem.task = &task->result->task;
     task->problem.notes = run->opening;
     MER_TRY(choose_plan(&task->problem, spec->evaluator, error));
-    if (spec->inner) {
-        MER_TRY(open_evaluator(&task->inner, spec->inner, spec->inner_options, &task->problem,
-                               run->arena, error));
-        task->problem.inner = &task->inner;
-    }
     task->problem.state = mer_arena_alloc(run->arena, spec->problem->state_size);
     MER_TRY(spec->problem->open(&task->problem, run->arena, error));
     if (!spec->problem->tasks && task->problem.graph != spec->graph) {
         task->result->task.macs = (double)task->problem.graph->macs; /* it took another one */
+    }
+    if (spec->inner) {
+        MER_TRY(open_evaluator(&task->inner, spec->inner, spec->inner_options, &task->problem,
+                               run->arena, error));
+        task->problem.inner = &task->inner;
     }
     MER_TRY(open_evaluator(&task->evaluator, spec->evaluator, spec->evaluator_options,
                            &task->problem, run->arena, error));

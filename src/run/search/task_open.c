@@ -78,7 +78,7 @@ static void describe(MerTaskSearch *s)
 {
     MerRunState        *run = s->run;
     const MerProblem   *problem = &s->task->problem;
-    const MerEvaluator *evaluator = &s->task->evaluator;
+    const MerEvaluator *evaluator = problem->inner ? problem->inner : &s->task->evaluator;
     s->rng = mer_rng_make(run->spec->seed, (uint64_t)s->task->index);
     s->notes = (MerNotes){s, note, epoch, spend, is_cancelled, checkpoint, decisions};
     s->goal = (MerGoal){mer_objective_metrics(&run->objective), run->objective.direction, value_of,
@@ -103,9 +103,12 @@ static void describe(MerTaskSearch *s)
         s->search.legality = &s->legality;
     }
     if (evaluator->type->expected) {
-        s->soft = (MerSoftCost){evaluator->state, evaluator->type->expected};
+        s->soft = (MerSoftCost){evaluator->state, evaluator->type->expected, false};
+        s->soft.is_number =
+            evaluator->type->is_number && evaluator->type->is_number(evaluator->state);
         s->search.soft = &s->soft;
     }
+    mer_point_cost_open(s);
 }
 
 const void *mer_run_optimizer_options(const MerRunSpec *spec, MerArena *arena)
@@ -166,6 +169,7 @@ MerStatus mer_task_search_save(const MerTaskSearch *s, MerKeep what, const void 
 void mer_task_search_close(MerTaskSearch *s, bool is_last)
 {
     MerRunState *run = s->run;
+    mer_point_cost_close(s);
     if (run->optimizer && (is_last || !s->type->next_task)) {
         if (s->type->close) {
             s->type->close(run->optimizer);

@@ -102,6 +102,11 @@ static MerTensor *expected(const void *opened, MerTape *tape, MerTensor *const *
     return mer_soc_expected(state->split, &state->rules, tape, choice, metric);
 }
 
+static bool is_number(const void *state)
+{
+    return ((const State *)state)->rules.soft.gradient == MER_SPLIT_SCORE;
+}
+
 static const void *rules_of(const void *state)
 {
     return &((const State *)state)->rules;
@@ -164,6 +169,7 @@ const MerEvaluatorClass mer_evaluator_soc = {
     .open = open_soc,
     .evaluate = evaluate,
     .expected = expected,
+    .is_number = is_number,
     .detail = show,
     .print = print,
     .rules = rules_of,
