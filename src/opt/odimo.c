@@ -8,6 +8,7 @@
 #include "base/stream.h"
 #include "learn/training.h"
 #include "mercator/graph.h"
+#include "mercator/json.h"
 #include "tensor/ops.h"
 #include "tensor/updater.h"
 
@@ -301,25 +302,34 @@ static bool is_one_sided(const State *s)
     return s->gates.count > 0;
 }
 
+static void warn_of(State *s, const char *what)
+{
+    char text[300], at[40] = "";
+    if (s->options.target <= 0) {
+        snprintf(at, sizeof at, "lambda %g: ", s->full_strength);
+    }
+    snprintf(text, sizeof text, "\"%s%s\"", at, what);
+    mer_note(s->search->notes, "warning", text);
+}
+
 /* Known ways in which such a search fails. */
 static void warn(State *s, const Verdict *v)
 {
-    MerNotes *notes = s->search->notes;
-    char      text[200];
+    char text[200];
     if (v->settled < 0.95) {
         snprintf(text, sizeof text,
-                 "\"choices have not settled (mean largest share %.3f): more epochs, or a lower "
-                 "t_final\"",
+                 "choices have not settled (mean largest share %.3f): more epochs, or a lower "
+                 "t_final",
                  v->settled);
-        mer_note(notes, "warning", text);
+        warn_of(s, text);
     }
     if (is_one_sided(s)) {
-        mer_note(notes, "warning", "\"every channel takes the same choice: try another lambda\"");
+        warn_of(s, "every channel takes the same choice: try another lambda");
     }
     if (v->soft.examples > 0 && share(&v->hard) < share(&v->soft) - 0.02) {
-        snprintf(text, sizeof text, "\"deciding lost %.1f points of accuracy\"",
+        snprintf(text, sizeof text, "deciding lost %.1f points of accuracy",
                  100 * (share(&v->soft) - share(&v->hard)));
-        mer_note(notes, "warning", text);
+        warn_of(s, text);
     }
 }
 
@@ -361,9 +371,10 @@ static int ask(void *state, MerProposal *proposals, int capacity)
         }
     }
     if (status != MER_OK) {
-        char text[300];
-        snprintf(text, sizeof text, "\"%.200s\"", error.message);
-        mer_note(s->search->notes, "error", text);
+        MerJson text = {0};
+        mer_json_text(&text, NULL, error.message);
+        mer_note(s->search->notes, "error", text.text);
+        mer_json_free(&text);
     }
     if (status != MER_OK || mer_is_cancelled(s->search->notes)) {
         return 0;

@@ -92,7 +92,8 @@ MerStatus mer_experiment_fill(const MerOption *table, const MerPreset *presets, 
                               const MerReference *reference, const void **options, MerArena *arena,
                               MerError *error);
 
-/* The inner evaluator of `spec->evaluator`: the key `inner`, which leaves `reference`, else `named` (NULL: none). */
+/* The inner evaluator of `spec->evaluator`: the key `inner`, which leaves `reference`, else `named` (NULL: none). Whether it
+ * knows the problem's plans is looked at where `spec->problem` is set. */
 MerStatus mer_experiment_inner(MerReference *reference, const char *named, MerRunSpec *spec,
                                MerArena *arena, MerError *error);
 

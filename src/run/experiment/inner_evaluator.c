@@ -34,6 +34,9 @@ static MerStatus check(const MerRunSpec *spec, MerError *error)
                              "only prices, such as command:./simulator",
                              inner->name);
     }
+    if (!spec->problem) {
+        return MER_OK;
+    }
     for (const MerPlanKind *const *made = spec->problem->plans; *made; made++) {
         if (mer_evaluator_prices(spec->evaluator, *made) && mer_evaluator_prices(inner, *made)) {
             return MER_OK;

@@ -1,7 +1,9 @@
 /* Opening an optimizer on a task: what it may know, and its line back to the run. */
 #include "run/search/task_search.h"
 
+#include <cjson/cJSON.h>
 #include <math.h>
+#include <string.h>
 
 /* Lines of the optimizer go into the log at once: asks and tells are not parallel. */
 static void write_line(MerTaskSearch *s, MerJson *json)
@@ -13,10 +15,24 @@ static void write_line(MerTaskSearch *s, MerJson *json)
     mer_json_free(json);
 }
 
+/* Notes that say how a search fails are for whoever waits for it too. */
+static void warn(const MerTaskSearch *s, const char *name, const char *value)
+{
+    if (strcmp(name, "warning") == 0 || strcmp(name, "error") == 0) {
+        cJSON      *text = cJSON_Parse(value);
+        const char *plain = cJSON_GetStringValue(text);
+        char        line[600];
+        snprintf(line, sizeof line, "%s: %s", s->type->name, plain ? plain : value);
+        mer_run_warn(s->run, line);
+        cJSON_Delete(text);
+    }
+}
+
 static void note(void *state, const char *name, const char *value)
 {
     MerTaskSearch *s = state;
     MerJson        json = {0};
+    warn(s, name, value);
     mer_line_note(&json, s->run->trials, s->task->index, s->type->name, name, value);
     write_line(s, &json);
 }
