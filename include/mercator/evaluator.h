@@ -51,6 +51,8 @@ struct MerEvaluatorClass {
     void (*evaluate)(const void *state, const MerPlan *plan, const MerCall *call, MerCost *cost);
 
     /* optional */
+    /* As evaluate, without what takes long (training): for whoever asks while he searches. Absent: evaluate, of MER_EVALUATE_PARALLEL */
+    void (*price)(const void *state, const MerPlan *plan, const MerCall *call, MerCost *cost);
     /* `count` plans at once (SIMD, GPU); absent: one by one, on threads. */
     void (*evaluate_batch)(const void *state, const MerPlan *plans, int count, const MerCall *calls,
                            MerCost *costs);

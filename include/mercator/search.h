@@ -41,7 +41,9 @@ typedef struct MerSoftCost {
  * no price, so that nothing has a share. */
 typedef struct MerPointCost {
     void *state;
-    MerStatus (*share)(void *state, const MerIndex *point, double *share, MerError *error);
+    /* `cost`: all that is known of the point, NULL: not wanted */
+    MerStatus (*share)(void *state, const MerIndex *point, double *share, MerCost *cost,
+                       MerError *error);
 } MerPointCost;
 
 /* all an optimizer may know; lives as long as the optimizer is open */

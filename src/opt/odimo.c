@@ -261,6 +261,10 @@ static void note_epoch(State *s, const Verdict *v)
                 "\"train_accuracy\": %.9g, \"settled\": %.9g",
                 s->full_strength, s->gates.temperature, v->train.loss, v->soft_cost, v->hard_cost,
                 share(&v->train), v->settled);
+        fputs(", ", memory);
+        mer_gates_write_counts(&s->gates, s->point, memory);
+        fputs(", ", memory);
+        mer_choice_cost_write(&s->price, memory);
         if (v->soft.examples > 0) {
             fprintf(memory, ", \"soft_accuracy\": %.9g, \"accuracy\": %.9g", share(&v->soft),
                     share(&v->hard));
@@ -342,11 +346,14 @@ static MerStatus run_epoch(State *s, Verdict *v, MerError *error)
     s->strength = s->full_strength >= 0 ? ramped(s, s->full_strength) : 0;
     anneal(s);
     MER_TRY(mer_training_epoch(s->training, s->epoch, &hooks, s->search->notes, &v->train, error));
-    if (mer_training_is_cut(s->training)) {
+    if (mer_training_is_cut(s->training) || s->price.is_cut) {
         return MER_OK;
     }
     MER_TRY(mer_choice_cost_check(&s->price, error));
     MER_TRY(judge(s, v, error));
+    if (s->price.is_cut) {
+        return MER_OK;
+    }
     note_epoch(s, v);
     keep_best(s, v);
     s->epoch++;
@@ -366,7 +373,8 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     while (status == MER_OK && s->epoch < s->options.search_epochs &&
            !mer_is_cancelled(s->search->notes)) {
         status = run_epoch(s, &v, &error);
-        if (status == MER_OK && s->epoch < s->options.search_epochs) {
+        bool is_cut = s->price.is_cut || mer_training_is_cut(s->training);
+        if (status == MER_OK && !is_cut && s->epoch < s->options.search_epochs) {
             mer_checkpoint(s->search->notes);
         }
     }

@@ -56,7 +56,7 @@ static MerStatus check_prices(MerChoiceCost *cost, MerError *error)
         return MER_OK;
     }
     mer_gates_point(cost->gates, cost->point);
-    MerStatus status = numbers->share(numbers->state, cost->point, &value, error);
+    MerStatus status = numbers->share(numbers->state, cost->point, &value, NULL, error);
     return status == MER_NOT_FOUND || status == MER_CANCELLED ? status : MER_OK;
 }
 
@@ -82,6 +82,7 @@ void mer_choice_cost_reset(MerChoiceCost *cost)
 void mer_choice_cost_begin_epoch(MerChoiceCost *cost)
 {
     cost->priced = cost->refused = 0;
+    cost->is_cut = false;
 }
 
 static MerTensor *soft_cost(const MerChoiceCost *cost, MerTape *tape, MerTensor *const *choice)
@@ -95,9 +96,12 @@ static bool price(MerChoiceCost *cost, const MerIndex *point, double *value)
 {
     const MerPointCost *numbers = cost->search->numbers;
     cost->priced++;
-    if (numbers->share(numbers->state, point, value, &cost->reason) == MER_OK) {
+    mer_cost_clear(&cost->cost);
+    MerStatus status = numbers->share(numbers->state, point, value, &cost->cost, &cost->reason);
+    if (status == MER_OK) {
         return true;
     }
+    cost->is_cut = cost->is_cut || status == MER_CANCELLED;
     cost->refused++;
     *value = 2 * fmax(1, cost->baseline);
     return false;
@@ -155,6 +159,9 @@ double mer_choice_cost_of(MerChoiceCost *cost, MerTape *tape, const MerIndex *po
         price(cost, point, &value);
         return value;
     }
+    if (cost->search->numbers) {
+        price(cost, point, &value);
+    }
     mer_tape_reset(tape);
     mer_tape_record(tape, false);
     value = soft_cost(cost, tape, mer_gates_decided(cost->gates, tape, point))->data[0];
@@ -169,4 +176,18 @@ MerStatus mer_choice_cost_check(const MerChoiceCost *cost, MerError *error)
                                "nothing that was drawn in this epoch has a price: %s",
                                cost->reason.message)
                : MER_OK;
+}
+
+void mer_choice_cost_write(const MerChoiceCost *cost, FILE *file)
+{
+    const char *between = "";
+    fputs("\"price\": {", file);
+    for (int m = 0; cost->search->numbers && m < MER_METRIC_COUNT; m++) {
+        if (isfinite(cost->cost.value[m])) {
+            fprintf(file, "%s\"%s\": %.9g", between, mer_metric_info((MerMetric)m)->name,
+                    cost->cost.value[m]);
+            between = ", ";
+        }
+    }
+    fputs("}", file);
 }

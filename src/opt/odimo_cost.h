@@ -12,7 +12,9 @@ typedef struct MerChoiceCost {
     double           baseline, seen; /* mean of the latest draws, and how many it is of */
     MerIndex        *point;
     int64_t          priced, refused; /* draws since mer_choice_cost_begin_epoch */
+    bool             is_cut;          /* one of them was interrupted: the epoch means nothing */
     MerError         reason;          /* why the last one was refused */
+    MerCost          cost;            /* all that is known of the last one */
 } MerChoiceCost;
 
 /* `text`: model, score or score:K. */
@@ -27,6 +29,8 @@ MerTensor *mer_choice_cost_term(MerChoiceCost *cost, MerTape *tape, MerTensor *c
                                 MerTensor *const *shares, double *value);
 /* Of a decision. One that is refused counts as twice the mean so far, and at least as twice the share 1. */
 double mer_choice_cost_of(MerChoiceCost *cost, MerTape *tape, const MerIndex *point);
+/* "price": the metrics of the decision that was priced last, as far as they are known. */
+void mer_choice_cost_write(const MerChoiceCost *cost, FILE *file);
 /* After an epoch: an error if no draw of it had a price. */
 MerStatus mer_choice_cost_check(const MerChoiceCost *cost, MerError *error);
 

@@ -293,6 +293,33 @@ MerTensor **mer_gates_decided(const MerGates *gates, MerTape *tape, const MerInd
     return list;
 }
 
+static int count_of(const MerGate *gate, const MerIndex *point, int choice)
+{
+    int count = 0;
+    if (gate->is_count) {
+        return choice == 0 ? point[gate->first_knob] : gate->columns - point[gate->first_knob];
+    }
+    for (int c = 0; c < gate->columns; c++) {
+        count += point[gate->first_knob + c] == choice;
+    }
+    return count;
+}
+
+void mer_gates_write_counts(const MerGates *gates, const MerIndex *point, FILE *file)
+{
+    fputs("\"counts\": [", file);
+    for (int g = 0; g < gates->count; g++) {
+        for (int o = 0; o < gates->gates[g].choices; o++) {
+            fprintf(file, "%s%d",
+                    o > 0   ? ", "
+                    : g > 0 ? "], ["
+                            : "[",
+                    count_of(&gates->gates[g], point, o));
+        }
+    }
+    fputs("]]", file);
+}
+
 double mer_gates_settled(const MerGates *gates)
 {
     double sum = 0, count = 0;

@@ -48,6 +48,8 @@ MerTensor *mer_gates_log_probability(const MerGates *gates, MerTape *tape, MerTe
 void        mer_gates_point(const MerGates *gates, MerIndex *point);
 void        mer_gates_drawn_point(const MerGates *gates, MerTensor *const *drawn, MerIndex *point);
 MerTensor **mer_gates_decided(const MerGates *gates, MerTape *tape, const MerIndex *point);
-double      mer_gates_settled(const MerGates *gates); /* mean of the largest share of a column */
+/* "counts": the columns that a decision gives to every choice, a list for each operator. */
+void   mer_gates_write_counts(const MerGates *gates, const MerIndex *point, FILE *file);
+double mer_gates_settled(const MerGates *gates); /* mean of the largest share of a column */
 
 #endif

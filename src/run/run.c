@@ -104,9 +104,13 @@ static MerStatus open_clock_file(MerRunState *run, MerError *error)
     mer_json_end_object(&json);
     const char *path = mer_arena_format(run->arena, "%s/clock.jsonl", spec->directory);
     run->used_before_s = spec->resume ? mer_deadline_used(path) : 0;
+    if (spec->resume) {
+        mer_phase_recall(&run->result->training, path);
+    }
     int descriptor =
         mer_descriptor_open(path, O_WRONLY | O_CREAT | (spec->resume ? O_APPEND : O_TRUNC));
     run->clock_file = descriptor >= 0 ? fdopen(descriptor, spec->resume ? "a" : "w") : NULL;
+    run->watch.clock_file = run->clock_file;
     if (run->clock_file) {
         fprintf(run->clock_file, "%s\n", json.text);
         fflush(run->clock_file);
@@ -237,6 +241,7 @@ MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *ar
         run.hooks = *hooks;
     }
     run.total_end = INFINITY;
+    run.watch = (MerPhaseWatch){.times = &result->training, .began = NAN};
     run.last_checkpoint = run.last_tick = run.started;
     run.optimizer_arena = mer_arena_new();
     run.pool = mer_pool_new(spec->threads > 0 ? spec->threads : mer_cpu_count());

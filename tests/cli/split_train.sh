@@ -17,6 +17,20 @@ says one/run.jsonl '"float_accuracy":'
 says one/run.jsonl '"integer_accuracy":'
 says one/summary.json '"macs":763520,' # of the network for these images
 [ "$(grep -c '"type":"trial"' one/run.jsonl)" -eq 2 ]
+says one/run.jsonl '"counts": [['
+says one/run.jsonl '"price": {"cycles": '
+
+# what the clock says stands beside the log; a search that failed in a known way says so at once, quiet or not
+says out "training: warmup 1 epoch in "
+says out "x the processor time of a plain epoch), finetune 2 epochs in "
+says one/summary.json '"training":[{"phase":"warmup","epochs":1,"images":200,"seconds":'
+says one/clock.jsonl '{"phase":"search","epoch":3,"epochs":3,"images":200,"seconds":'
+if grep -q 'seconds\|_per_s' one/run.jsonl; then
+    echo "the log of a training depends on the clock" >&2
+    exit 1
+fi
+says err "mercator: warning: odimo: lambda 0.1: choices have not settled"
+says one/run.jsonl '"name":"warning","value":"lambda 0.1: choices have not settled'
 
 cp one/run.jsonl whole
 dd if=whole of=two/run.jsonl bs=1 count=$(($(wc -c <whole) * 2 / 3)) 2>/dev/null

@@ -95,10 +95,14 @@ typedef struct Setting {
 } Setting;
 
 /* As `expected`, of a decision and as a number. Every third point is refused, and all from `refused` on. */
-static MerStatus share(void *state, const MerIndex *point, double *value, MerError *error)
+static MerStatus share(void *state, const MerIndex *point, double *value, MerCost *cost,
+                       MerError *error)
 {
     Setting *s = state;
     int      dear = 0;
+    if (cost != NULL) {
+        mer_cost_clear(cost);
+    }
     s->priced++;
     for (int k = 0; k < KNOBS; k++) {
         dear += point[k] == 0;

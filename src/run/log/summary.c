@@ -202,6 +202,7 @@ static void write_summary(MerRunState *run, MerJson *json)
     mer_json_real(json, "evaluations_per_s",
                   (double)result->total.evaluations / fmax(result->wall_s, 1e-9));
     write_decisions(&result->decisions, json);
+    mer_phase_write(&result->training, json);
     mer_json_bool(json, "reproducible", result->is_reproducible);
     write_result(run, &result->total, json);
     write_tasks(run, json);

@@ -41,6 +41,7 @@ static void epoch(void *state, const char *phase, int number, int count, const c
 {
     MerTaskSearch *s = state;
     MerJson        json = {0};
+    mer_phase_end(&s->run->watch, phase, number, count);
     mer_line_epoch(&json, s->run->trials, s->task->index, phase, number, count, values);
     write_line(s, &json);
     mer_assess_look(s, number);
@@ -50,6 +51,13 @@ static void spend(void *state, MerSpent what, double amount)
 {
     MerTaskSearch *s = state;
     s->task->result->spent[what] += amount;
+    mer_phase_spend(&s->run->watch, what, amount);
+}
+
+static void begin_epoch(void *state, bool is_plain)
+{
+    MerTaskSearch *s = state;
+    mer_phase_begin(&s->run->watch, is_plain);
 }
 
 static void decisions(void *state, const MerDecisionTimes *times)
@@ -96,7 +104,7 @@ static void describe(MerTaskSearch *s)
     const MerProblem   *problem = &s->task->problem;
     const MerEvaluator *evaluator = problem->inner ? problem->inner : &s->task->evaluator;
     s->rng = mer_rng_make(run->spec->seed, (uint64_t)s->task->index);
-    s->notes = (MerNotes){s, note, epoch, spend, is_cancelled, checkpoint, decisions};
+    s->notes = (MerNotes){s, note, epoch, spend, is_cancelled, checkpoint, decisions, begin_epoch};
     s->goal = (MerGoal){mer_objective_metrics(&run->objective), run->objective.direction, value_of,
                         &run->objective};
     s->search = (MerSearch){

@@ -253,13 +253,14 @@ static MerStatus train(const State *state, const MerSplitPlan *plan, const MerCa
 
 /* An inner evaluator is asked about splits that fit. Of what `soc` says nothing is left but the distortion, which is the weights' own:
  * a table with numbers of two models would mislead. */
-static void price(const State *state, const MerPlan *plan, const MerCall *call, MerCost *cost)
+static void price(const void *opened, const MerPlan *plan, const MerCall *call, MerCost *cost)
 {
-    MerCall inner = {.scratch = call->scratch,
-                     .notes = call->notes,
-                     .limit_metric = MER_METRIC_COUNT,
-                     .limit = INFINITY,
-                     .exact = true};
+    const State *state = opened;
+    MerCall      inner = {.scratch = call->scratch,
+                          .notes = call->notes,
+                          .limit_metric = MER_METRIC_COUNT,
+                          .limit = INFINITY,
+                          .exact = true};
     mer_soc_price(state->split, &state->rules, mer_split_plan(plan), cost);
     if (cost->feasible && state->inner) {
         double distortion = cost->value[MER_METRIC_DISTORTION];
@@ -350,6 +351,7 @@ const MerEvaluatorClass mer_evaluator_split_train = {
     .takes_inner = true,
     .open = open_training,
     .evaluate = evaluate,
+    .price = price,
     .expected = expected,
     .is_number = is_number,
     .detail = show,
