@@ -74,6 +74,8 @@ struct MerEvaluatorClass {
     /* Metrics that are 0 for every plan, as bits, and why: "platform s256 has no energies". An
      * objective that is their product says nothing. Absent: none */
     uint64_t (*zeros)(const void *state, const char **why);
+    /* Metrics that no plan has here, as bits, and why: "platform gap8 has no power_mw". They are no objective. Absent: none */
+    uint64_t (*unknown)(const void *state, const char **why);
     /* of the cost tables it reads; absent: not logged */
     uint64_t (*tables_hash)(const void *state);
     /* true: values are only close to what exact calls give; a run prices every new best and every point of its

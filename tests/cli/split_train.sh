@@ -92,6 +92,17 @@ says err 'dataset nothing: no such folder'
 one_line err
 expect 1 "$MERCATOR" split resnet8@input=1x9x9 --dataset digits8x8 --no-report --quiet -o none
 says err 'takes images of 1x9x9 in 10 classes, dataset digits8x8 has 1x8x8'
+expect 1 "$MERCATOR" split mobilenet_v1@input=3x96x96@width=0.25 --platform darkside --dataset digits8x8 --no-report --quiet -o none
+says err 'expected a network such as mobilenet_v1@width=0.25@input=1x8x8@classes=10, or another dataset'
+
+# one wrong label makes 256 classes: that is said
+mkdir wrong
+for part in train t10k; do
+    { printf '\0\0\010\003\0\0\0\003\0\0\0\010\0\0\0\010' && head -c 192 /dev/zero; } >wrong/$part-images-idx3-ubyte
+    printf '\0\0\010\001\0\0\0\003\0\001\377' >wrong/$part-labels-idx1-ubyte
+done
+expect 0 "$MERCATOR" split resnet8 --dataset wrong --warmup_epochs 0 --optimizer all_8bit --evaluator split_train:finetune_epochs=0 --no-report --quiet -o strange
+says err 'mercator: warning: wrong/train-labels-idx1-ubyte: image 2 has label 255, but no image has 2: a wrong label? There will be 256 classes'
 expect 1 "$MERCATOR" split resnet8 --optimizer odimo --no-report --quiet -o none
 says err 'odimo learns choices by gradients, and there is no model to train'
 one_line err

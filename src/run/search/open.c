@@ -176,6 +176,23 @@ static MerStatus check_zeros(const MerRunState *run, const MerRunTask *task, Mer
                        : MER_OK;
 }
 
+/* Said before a search that could only refuse every plan. */
+static MerStatus check_unknown(const MerRunState *run, const MerRunTask *task, MerError *error)
+{
+    const MerEvaluator *evaluator = &task->evaluator;
+    const char         *why = "";
+    MerMetric           missing;
+    uint64_t            unknown =
+        evaluator->type->unknown ? evaluator->type->unknown(evaluator->state, &why) : 0;
+    if (!run->objective.text || mer_objective_needs(&run->objective, ~unknown, &missing)) {
+        return MER_OK;
+    }
+    return mer_error_set(error, MER_INVALID,
+                         "objective %s needs %s, which no plan has: %s; give it, or choose another "
+                         "objective",
+                         run->objective.text, mer_metric_info(missing)->name, why);
+}
+
 MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what,
                             MerError *error)
 {
@@ -200,6 +217,7 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
     MER_TRY(open_check(run, task, error));
     gather_warnings(run, task);
     MER_TRY(check_zeros(run, task, error));
+    MER_TRY(check_unknown(run, task, error));
     return mer_run_begin_task(run, task, error);
 }
 

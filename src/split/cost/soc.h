@@ -30,6 +30,8 @@ MerSplitRules mer_soc_rules(const MerSocOptions *options);
 /* Everything that `soc` says of a plan. */
 void mer_soc_price(const MerSplit *split, const MerSplitRules *rules, const MerSplitPlan *plan,
                    MerCost *cost);
+/* MerEvaluatorClass.unknown: without power there is no energy. */
+uint64_t mer_soc_unknown(const MerSplit *split, const char **why);
 /* MerEvaluatorClass.expected: 1 for everything on the reference. */
 MerTensor *mer_soc_expected(const MerSplit *split, const MerSplitRules *rules, MerTape *tape,
                             MerTensor *const *choice, MerMetric metric);

@@ -325,10 +325,29 @@ static const void *rules_of(const void *opened)
     return !inner ? &state->rules : inner->type->rules ? inner->type->rules(inner->state) : NULL;
 }
 
+/* What an inner evaluator knows, it says itself. */
+static uint64_t unknown(const void *opened, const char **why)
+{
+    const State        *state = opened;
+    const MerEvaluator *inner = state->inner;
+    return !inner                 ? mer_soc_unknown(state->split, why)
+           : inner->type->unknown ? inner->type->unknown(inner->state, why)
+                                  : 0;
+}
+
 static void show(const void *opened, const MerPlan *plan, MerNotes *notes)
 {
     const State *state = opened;
     mer_split_show(state->split, rules_of(state), mer_split_plan(plan), notes);
+}
+
+static const char *warnings(const void *opened, MerMetric objective, MerArena *arena)
+{
+    const State *state = opened;
+    (void)objective;
+    const char *remark =
+        mer_train_is_priced(state->train) ? NULL : mer_train_data(state->train)->remark;
+    return remark ? mer_arena_format(arena, "%s\n", remark) : NULL;
 }
 
 #define METRIC(name) UINT64_C(1) << MER_METRIC_##name
@@ -356,4 +375,6 @@ const MerEvaluatorClass mer_evaluator_split_train = {
     .is_number = is_number,
     .detail = show,
     .rules = rules_of,
+    .unknown = unknown,
+    .warnings = warnings,
 };
