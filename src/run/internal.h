@@ -103,7 +103,9 @@ void mer_run_write_bound(MerJson *json, const char *key, const MerBound *bound);
 MerWhole mer_run_whole(const MerRunState *run); /* total.c */
 void     mer_run_add_up(MerRunState *run);
 void mer_run_add_work(MerTaskResult *total, const MerTaskResult *part); /* trials and the like */
-MerStatus mer_run_write_plans(MerRunState *run, MerError *error);       /* plan_file.c */
+/* The workload with the tasks of its operators as a view (graph_note.c). */
+MerStatus mer_run_note_graph(MerRunState *run, MerError *error);
+MerStatus mer_run_write_plans(MerRunState *run, MerError *error); /* plan_file.c */
 /* After a search in vain: what is in the way, and the nearest miss, into the task's result. */
 void      mer_run_explain(MerRunState *run, MerRunTask *task); /* explain.c */
 MerStatus mer_run_export(MerRunState *run, MerError *error);   /* export.c */

@@ -188,20 +188,23 @@ static MerStatus measure_changed(const State *state, Frozen *frozen, const MerTr
 }
 
 /* The same network in whole numbers, and what that loses. NaN: the platform cannot. */
-static void deploy(const State *state, const MerSplitPlan *plan, const MerCall *call, MerCost *cost)
+static MerStatus deploy(const State *state, const MerSplitPlan *plan, const MerCall *call,
+                        MerCost *cost, MerError *failure)
 {
     MerArena             *arena = mer_arena_new();
     const MerDatasetPair *data = mer_train_data(state->train);
     MerIntegerNet        *net;
     MerError              error = {0};
     char                  text[160];
+    double                right;
+    MerStatus             status = MER_OK;
     if (mer_integer_net_new(mer_train_network(state->train), plan, arena, &net, &error) != MER_OK) {
         MerJson json = {0};
         mer_json_text(&json, NULL, error.message);
         mer_note(call->notes, "not_deployed", json.text);
         mer_json_free(&json);
-    } else {
-        double right = mer_integer_net_accuracy(net, &data->test, call->pool);
+    } else if ((status = mer_integer_net_accuracy(net, &data->test, call->pool, NULL, &right,
+                                                  failure)) == MER_OK) {
         double trained = cost->value[MER_METRIC_TEST_ACCURACY];
         cost->value[MER_METRIC_INTEGER_ACCURACY] = right;
         if (fabs(right - trained) > MOST_LOSS) {
@@ -213,6 +216,7 @@ static void deploy(const State *state, const MerSplitPlan *plan, const MerCall *
         }
     }
     mer_arena_free(arena);
+    return status;
 }
 
 static MerStatus train(const State *state, const MerSplitPlan *plan, const MerCall *call,
@@ -246,7 +250,7 @@ static MerStatus train(const State *state, const MerSplitPlan *plan, const MerCa
     cost->value[MER_METRIC_FLOAT_ACCURACY] = share(&plain);
     mer_tape_free(tape);
     if (status == MER_OK && !mer_is_cancelled(call->notes)) {
-        deploy(state, plan, call, cost);
+        status = deploy(state, plan, call, cost, error);
     }
     return status;
 }
