@@ -75,6 +75,7 @@ hard() {
 }
 # More seeds for the comparison with fixed mappings, and the splits after the polish.
 added="4 5 6 7 8 9 10"
+six="1 2 3 4 5 6"
 more() {
     hard_case
     fixed hard "$added" "$baselines"
@@ -89,9 +90,9 @@ more() {
 energy() {
     hard_case
     options="$options --objective energy"
-    searched hard "1 2 3 $added" energy "$lambdas,$search" gradient=$default
+    searched hard "$six" energy "$lambdas,$search" gradient=$default
     start
-    polished hard "1 2 3 $added" energy 5
+    polished hard "$six" energy 5
     searched hard "1 2 3" energy_expected "$lambdas,$search" gradient=expected
     start
 }
@@ -146,26 +147,26 @@ spoken() { # two more seeds, for the interval of all_ternary
 thrifty() {
     spoken_case
     options="$options --objective energy"
-    searched spoken "$seeds" energy "lambda=[0.3,10,100],$small" gradient=$default
+    searched spoken "$six" energy "lambda=[0.3,10,100],$small" gradient=$default
     start
-    polished spoken "$seeds" energy 3
+    polished spoken "$six" energy 3
     fashion_case
     options="$options --objective energy"
-    searched fashion "$seeds" energy "lambda=[0.3,10,100],$small" gradient=$default
+    searched fashion "$six" energy "lambda=[0.3,10,100],$small" gradient=$default
     start
-    polished fashion "$seeds" energy 3
+    polished fashion "$six" energy 3
 }
 long=search_epochs=8,alpha_rate=0.05
 darkside() {
     darkside_case
-    fixed darkside "$seeds" "all_conv all_depthwise half"
-    searched darkside "$seeds" searched "lambda=[0.01,0.1,1],$long,ramp=linear" gradient=$default
-    for seed in $seeds; do # three times the epochs for the two ends
+    fixed darkside "$six" "all_conv all_depthwise half"
+    searched darkside "$six" searched "lambda=[0.01,0.1,1],$long,ramp=linear" gradient=$default
+    for seed in $six; do # three times the epochs for the two ends
         for end in conv depthwise; do
             add "darkside/${end}_24_epochs-$seed" $options --seed $seed --optimizer all_$end --evaluator split_train:finetune_epochs=24,answers=true
         done
     done
-    searched darkside "$seeds" high "lambda=[10],$long" gradient=$default
+    searched darkside "$six" high "lambda=[10],$long" gradient=$default
     start
 }
 # What was tried so that the search on Darkside reaches all_depthwise.

@@ -3,6 +3,8 @@
 
 #include "import/import_find.h"
 
+#include <string.h>
+
 /* clang-format off */
 #define PROBLEMS(X) \
     X(map) \
@@ -273,6 +275,13 @@ const MerProblemClass *mer_problem_find(const char *name, MerError *error)
 
 const MerEvaluatorClass *mer_evaluator_find(const char *name, MerError *error)
 {
+    if (strpbrk(name, " /")) { /* no name of ours, so the line of a shell */
+        mer_error_set(error, MER_NOT_FOUND,
+                      "unknown evaluator \"%s\", expected command:LINE for a program of your own: "
+                      "--evaluator 'command:%s'",
+                      name, name);
+        return NULL;
+    }
     return find(evaluator_list, "evaluator", name, error);
 }
 

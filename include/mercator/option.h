@@ -87,7 +87,8 @@ MerReference mer_reference_join(const MerReference *reference, const MerReferenc
 bool             mer_name_equal(const char *a, const char *b);               /* '-' equals '_' */
 const MerOption *mer_options_find(const MerOption *table, const char *name); /* NULL if absent */
 
-/* The nearest of `names` to `word` (edit distance at most 2 or a third of its length), or NULL. */
+/* The nearest of `names` to `word` (edit distance at most 2 or a third of its length), else the first that begins with
+ * it, or NULL. */
 const char *mer_name_nearest(const char *word, const char *const *names, int count);
 
 #endif

@@ -17,7 +17,7 @@ bool mer_name_equal(const char *a, const char *b)
     return folded(*a) == folded(*b);
 }
 
-enum { LONGEST_NAME = 64 };
+enum { LONGEST_NAME = 64, LEAST_PREFIX = 3 };
 
 static int smaller(int a, int b)
 {
@@ -48,6 +48,15 @@ static int edit_distance(const char *a, int a_length, const char *b, int b_lengt
     return rows[a_length % 3][b_length];
 }
 
+static bool begins_with(const char *name, const char *word)
+{
+    while (*word != '\0' && folded(*word) == folded(*name)) {
+        word++;
+        name++;
+    }
+    return *word == '\0';
+}
+
 const char *mer_name_nearest(const char *word, const char *const *names, int count)
 {
     const char *nearest = NULL;
@@ -68,6 +77,9 @@ const char *mer_name_nearest(const char *word, const char *const *names, int cou
             best = distance;
             nearest = names[i];
         }
+    }
+    for (int i = 0; !nearest && length >= LEAST_PREFIX && i < count; i++) {
+        nearest = begins_with(names[i], word) ? names[i] : NULL;
     }
     return nearest;
 }

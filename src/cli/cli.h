@@ -65,6 +65,10 @@ MerCliDefaults mer_cli_defaults(const MerProblemClass *problem); /* request_help
 void mer_cli_catch_interrupts(void);
 bool mer_cli_is_interrupted(void *state);
 
+/* other_words.c: what is called otherwise elsewhere: what to type here instead; NULL: no such word. */
+const char *mer_cli_our_option(const char *word);
+const char *mer_cli_our_verb(const char *word);
+
 /* list.c: the kinds of things that can be listed, by number; NULL: no more. */
 const char *mer_cli_list_kind(int index);
 
@@ -80,6 +84,9 @@ void mer_cli_tune_help(void);
 int  mer_show_value(char buffer[48], MerMetric metric, double value);
 void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena,
                      FILE *file);
+/* show_front.c: the trade-offs of --pareto, nothing without it. */
+void mer_show_front(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena,
+                    FILE *file);
 /* The commonest reasons with counts and the nearest miss of each, on `file`. */
 void mer_show_refusals(const MerTaskResult *result, FILE *file);
 /* After a search in vain: the nearest miss of all, and what would help. */

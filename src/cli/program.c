@@ -176,6 +176,10 @@ static int unknown_verb(const char *name)
     for (const MerVerb *verb = mer_cli_verbs; verb->name; verb++) {
         names[count++] = verb->name;
     }
+    const char *ours = mer_cli_our_verb(name);
+    if (ours) {
+        return mer_cli_usage(NULL, "unknown verb \"%s\", use %s", name, ours);
+    }
     const char *nearest = mer_name_nearest(name, names, count);
     return mer_cli_usage(NULL, "unknown verb \"%s\"%s%s", name, nearest ? ", did you mean " : "",
                          nearest ? nearest : "");
@@ -204,6 +208,10 @@ static int run_program(int count, char **arguments, MerArena *arena)
     if (!verb) {
         print_help(stderr, arena);
         return MER_EXIT_USAGE;
+    }
+    if (strcmp(verb, "help") == 0 && count > 2) { /* help VERB */
+        char *help = "--help";
+        return run_verb(arguments[2], 1, &help, arena);
     }
     if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0) {
         print_help(stdout, arena);

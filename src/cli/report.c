@@ -1,12 +1,14 @@
 /* report: pages and tables from run directories. */
 #include "cli/cli.h"
 
+#include "mercator/option.h"
 #include "report/pages/html.h"
 #include "report/pages/run_folder.h"
 #include "report/tables/csv.h"
 #include "report/tables/metrics.h"
 
 #include <stdio.h>
+#include <string.h>
 
 typedef struct Request {
     const char **runs;
@@ -14,6 +16,17 @@ typedef struct Request {
     const char  *output, *csv, *results, *metrics, *over;
     bool         is_help;
 } Request;
+
+static int unknown_option(const MerVerb *verb, const char *argument)
+{
+    static const char *const names[] = {"csv", "results", "metrics", "over", "output"};
+    const char              *word = argument + strspn(argument, "-");
+    const char              *nearest = mer_name_nearest(word, names, sizeof names / sizeof *names);
+    const char              *ours = mer_cli_our_option(word);
+    return nearest ? mer_cli_usage(verb, "unknown option %s, did you mean --%s", argument, nearest)
+           : ours  ? mer_cli_usage(verb, "unknown option %s, use %s", argument, ours)
+                   : mer_cli_usage(verb, "unknown option %s", argument);
+}
 
 static int parse(const MerVerb *verb, int count, char **arguments, Request *request)
 {
@@ -29,8 +42,7 @@ static int parse(const MerVerb *verb, int count, char **arguments, Request *requ
         if (code == MER_EXIT_OTHER && arguments[i][0] != '-') {
             request->runs[request->count++] = arguments[i];
         } else if (code != MER_EXIT_DONE) {
-            return code == MER_EXIT_OTHER ? mer_cli_usage(verb, "unknown option %s", arguments[i])
-                                          : code;
+            return code != MER_EXIT_OTHER ? code : unknown_option(verb, arguments[i]);
         }
     }
     if (request->count == 0 && !request->is_help) {
@@ -83,8 +95,13 @@ static MerStatus write_csv(const Request *request, MerArena *arena, MerError *er
     MER_TRY(find_runs(request, 0, arena, &runs, &count, error));
     if (request->csv) {
         MER_TRY(mer_report_csv(runs, count, request->csv, arena, error));
+        printf("%s: the trials of %d run%s\n", request->csv, count, count == 1 ? "" : "s");
     }
-    return request->results ? mer_report_results(runs, count, request->results, error) : MER_OK;
+    if (request->results) {
+        MER_TRY(mer_report_results(runs, count, request->results, error));
+        printf("%s: the results of %d run%s\n", request->results, count, count == 1 ? "" : "s");
+    }
+    return MER_OK;
 }
 
 static MerStatus carry_out(const Request *request, MerArena *arena, MerError *error)

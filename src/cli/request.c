@@ -55,6 +55,19 @@ static const char *join_list(Parser *p, const char *key, const char *value)
                    : mer_arena_format(p->arena, "[%s%s]", joined, value);
 }
 
+/* No such option: what it is called here, where people know it by another name, else what is near. */
+static int unknown_option(Parser *p, const char *key)
+{
+    const MerExperiment *experiment = &p->request->experiment;
+    bool                 is_optimizers = experiment->axes[MER_AXIS_OPTIMIZER].count > 0 &&
+                         mer_experiment_optimizer_with(experiment, key);
+    const char *ours = is_optimizers ? NULL : mer_cli_our_option(key);
+    return ours
+               ? mer_cli_usage(p->verb, "%s has no option \"%s\", use %s", p->verb->name, key, ours)
+               : mer_cli_usage(p->verb, "%s", p->error.message);
+}
+
+/* Without a value (NULL) it can only fail, but an unknown option is the greater fault. */
 static int set_option(Parser *p, const char *flag, const char *value)
 {
     char   key[64];
@@ -67,10 +80,16 @@ static int set_option(Parser *p, const char *flag, const char *value)
     const char *name = mer_name_equal(key, "time")         ? "time_s"
                        : mer_name_equal(key, "total-time") ? "total_time_s"
                                                            : key;
+    MerStatus   status = mer_experiment_set(&p->request->experiment, name,
+                                            join_list(p, name, value ? value : ""), &p->error);
+    if (status == MER_NOT_FOUND) {
+        return unknown_option(p, key);
+    }
+    if (!value) {
+        return mer_cli_usage(p->verb, "%s needs a value", flag);
+    }
     p->line.settings =
         mer_reference_add(&p->line.settings, mer_arena_text(p->arena, name), value, p->arena);
-    MerStatus status =
-        mer_experiment_set(&p->request->experiment, name, join_list(p, name, value), &p->error);
     return status == MER_OK ? MER_EXIT_DONE : fail(p);
 }
 
@@ -112,32 +131,34 @@ static int parse_flag(Parser *p, int count, char **arguments, int *at)
     if (code != MER_EXIT_OTHER) {
         return code;
     }
+    if (strncmp(flag, "--", 2) != 0) {
+        return mer_cli_usage(p->verb, "unknown option %s", flag);
+    }
+    bool           is_problem = mer_cli_is(flag, "problem") && p->verb->takes_problem;
+    const MerFlag *own = mer_cli_flag_of(p->problem, flag);
+    int            axis = 0;
+    while (axis < MER_AXIS_COUNT && !mer_cli_is(flag, mer_axis_names[axis])) {
+        axis++;
+    }
     const char *value = mer_cli_value(count, arguments, at);
+    if (!is_problem && !own && axis == MER_AXIS_COUNT && !mer_cli_is(flag, "sweep")) {
+        return set_option(p, flag, value);
+    }
     if (!value) {
         return mer_cli_usage(p->verb, "%s needs a value", flag);
     }
-    if (mer_cli_is(flag, "problem") && p->verb->takes_problem) { /* found by the verb itself */
+    if (is_problem) { /* found by the verb itself */
         return MER_EXIT_DONE;
     }
-    if (mer_cli_is(flag, "sweep")) {
-        return mer_experiment_sweep(&request->experiment, value, &p->error) == MER_OK
-                   ? MER_EXIT_DONE
-                   : fail(p);
-    }
-    const MerFlag *own = mer_cli_flag_of(p->problem, flag);
     if (own) {
         p->line.flags = mer_reference_add(&p->line.flags, own->name, value, p->arena);
         return MER_EXIT_DONE;
     }
-    for (int axis = 0; axis < MER_AXIS_COUNT; axis++) {
-        if (mer_cli_is(flag, mer_axis_names[axis])) {
-            return add_axis(p, (MerAxis)axis, value);
-        }
+    if (axis < MER_AXIS_COUNT) {
+        return add_axis(p, (MerAxis)axis, value);
     }
-    if (strncmp(flag, "--", 2) != 0) {
-        return mer_cli_usage(p->verb, "unknown option %s", flag);
-    }
-    return set_option(p, flag, value);
+    return mer_experiment_sweep(&request->experiment, value, &p->error) == MER_OK ? MER_EXIT_DONE
+                                                                                  : fail(p);
 }
 
 /* An experiment file is read first, so that flags win over it wherever they stand. */
@@ -306,7 +327,63 @@ static const char *folder_name(const char *text, MerArena *arena)
     return name;
 }
 
-const char *mer_request_directory(const MerRequest *request, const MerRunSpec *spec,
+/* What the runs are of, as a part of a folder's name: "a", "a,b", or "a,b,..." */
+static const char *name_all(const MerRunSpec *specs, int count,
+                            const char *(*name)(const MerRunSpec *spec, MerArena *arena),
+                            MerArena *arena)
+{
+    enum { MOST_NAMES = 3 };
+    const char *all = name(&specs[0], arena);
+    const char *seen[MOST_NAMES] = {all};
+    int         seen_count = 1;
+    for (int i = 1; i < count; i++) {
+        const char *next = name(&specs[i], arena);
+        int         at = 0;
+        while (at < seen_count && strcmp(seen[at], next) != 0) {
+            at++;
+        }
+        if (at < seen_count) {
+            continue;
+        }
+        if (seen_count == MOST_NAMES) {
+            return mer_arena_format(arena, "%s,...", all);
+        }
+        seen[seen_count++] = next;
+        all = mer_arena_format(arena, "%s,%s", all, next);
+    }
+    return all;
+}
+
+static const char *name_workload(const MerRunSpec *spec, MerArena *arena)
+{
+    (void)arena;
+    return spec->name;
+}
+
+/* What is swept stands behind a blank. */
+static const char *name_platform(const MerRunSpec *spec, MerArena *arena)
+{
+    const char *name = spec->platform ? spec->platform->name : "none";
+    return mer_arena_text_n(arena, name, strcspn(name, " "));
+}
+
+static const char *name_objective(const MerRunSpec *spec, MerArena *arena)
+{
+    const char *metrics = spec->objective;
+    for (int m = 0; m < spec->pareto_count; m++) {
+        metrics = mer_arena_format(arena, "%s%s%s", m > 0 ? metrics : "", m > 0 ? "," : "",
+                                   mer_metric_info(spec->pareto[m])->name);
+    }
+    return metrics;
+}
+
+static const char *name_optimizer(const MerRunSpec *spec, MerArena *arena)
+{
+    (void)arena;
+    return spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name;
+}
+
+const char *mer_request_directory(const MerRequest *request, const MerRunSpec *specs, int count,
                                   MerArena *arena)
 {
     if (request->resume) {
@@ -315,14 +392,21 @@ const char *mer_request_directory(const MerRequest *request, const MerRunSpec *s
     if (request->directory) {
         return request->directory;
     }
-    const char *name =
-        request->experiment.name
-            ? mer_arena_format(arena, "%s-%s-%llu", spec->problem->name, request->experiment.name,
-                               (unsigned long long)spec->seed)
-            : mer_arena_format(arena, "%s-%s-%s-%s-%s-%llu", spec->problem->name, spec->name,
-                               spec->platform ? spec->platform->name : "none", spec->objective,
-                               spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
-                               (unsigned long long)spec->seed);
+    const char        *name;
+    const char        *problem = specs[0].problem->name;
+    unsigned long long seed = specs[0].seed;
+    if (request->experiment.name) {
+        name = mer_arena_format(arena, "%s-%s-%llu", problem, request->experiment.name, seed);
+    } else {
+        name = mer_arena_format(arena, "%s-%s-%s-%s-%s-%llu%s", problem,
+                                name_all(specs, count, name_workload, arena),
+                                name_all(specs, count, name_platform, arena),
+                                name_all(specs, count, name_objective, arena),
+                                name_all(specs, count, name_optimizer, arena), seed,
+                                request->experiment.sweep_count > 0 ? "-sweep"
+                                : count > 1                         ? "-runs"
+                                                                    : "");
+    }
     return mer_arena_format(arena, "runs/%s", folder_name(name, arena));
 }
 

@@ -39,8 +39,8 @@ MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena 
                           MerRunResult *result, MerError *error);
 /* Warnings go to stderr, also of a quiet request. */
 void mer_request_warn(void *state, const char *text);
-/* The run directory: -o, --resume, or a name in runs/ that tells what is run. */
-const char *mer_request_directory(const MerRequest *request, const MerRunSpec *spec,
+/* The directory of the `count` runs: -o, --resume, or a name in runs/ that tells what is run. */
+const char *mer_request_directory(const MerRequest *request, const MerRunSpec *specs, int count,
                                   MerArena *arena);
 
 /* interrupted.c: after Ctrl-C, on stderr: what is done, and the command that goes on. */

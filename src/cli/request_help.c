@@ -68,7 +68,7 @@ static const char *value_limits(const MerOption *option, MerArena *arena)
 static bool is_shown_before(const MerOption *option)
 {
     static const char *const names[] = {"time_s", "total_time_s", "total_budget", "threads",
-                                        "export"};
+                                        "export", "pareto",       "dim"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(option->name, names[i]) == 0) {
             return true;
@@ -126,9 +126,10 @@ static void print_inputs(const MerVerb *verb, const MerProblemClass *type, MerAr
     mer_cli_print_flag("--threads", "N", "default all; the result does not depend on it");
     mer_cli_print_flag(
         "-o", "DIR",
-        mer_arena_format(arena,
-                         "run directory, default runs/%s-NETWORK-PLATFORM-OBJECTIVE-OPTIMIZER-SEED",
-                         verb->name));
+        mer_arena_format(arena, "run directory, default runs/%s-NETWORK%s", verb->name,
+                         verb->takes_problem ? "" : "-PLATFORM-OBJECTIVE-OPTIMIZER-SEED"));
+    mer_cli_print_flag("--pareto", "A,B,...", "keep the best trade-offs of these metrics");
+    mer_cli_print_flag("--dim", "NAME=SIZE", "size of an open dimension of the network: batch=4");
     mer_cli_print_flag("--resume", "DIR", "go on where a stopped run was");
 }
 

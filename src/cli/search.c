@@ -181,7 +181,7 @@ int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *a
     if (request.list_knobs) {
         return mer_cli_knobs(&request, specs, spec_count, arena);
     }
-    const char *directory = mer_request_directory(&request, &specs[0], arena);
+    const char *directory = mer_request_directory(&request, specs, spec_count, arena);
     specs[0].directory = directory;
     if (!request.train && request.experiment.options.passes > 1) {
         return mer_cli_usage(verb, "--passes needs --train");

@@ -138,19 +138,51 @@ void mer_show_refusals(const MerTaskResult *result, FILE *file)
     }
 }
 
+/* What to do where the evaluator failed, and not the plan; NULL: it did not. */
+static const char *find_fault(const MerTaskResult *result)
+{
+    static const struct {
+        const char *class_name, *hint;
+    } faults[] = {
+        {"crash", "the evaluator's program failed"},
+        {"timeout", "the evaluator is too slow: raise its timeout_s"},
+        {"answer", "the evaluator's program answers otherwise than it should"},
+    };
+    for (int r = 0; r < result->reason_count; r++) {
+        for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
+            if (strcmp(result->reasons[r].class_name, faults[f].class_name) == 0) {
+                return faults[f].hint;
+            }
+        }
+    }
+    return NULL;
+}
+
+static const char *advise(const MerRunSpec *spec, const MerTaskResult *result, MerArena *arena)
+{
+    const char *advice =
+        spec->problem->advise ? spec->problem->advise(result->closest, arena) : NULL;
+    bool has_no_metric = strstr(result->closest, "the evaluator gives no ") != NULL;
+    return advice          ? advice
+           : has_no_metric ? "choose an --objective that the evaluator gives"
+                           : NULL;
+}
+
 void mer_show_hints(const MerRunSpec *spec, const MerTaskResult *result, MerArena *arena,
                     FILE *file)
 {
-    if (result->is_reachable) {
-        fprintf(file, "  hint: feasible plans exist, one was met afterwards; give the search a "
-                      "larger --budget\n");
-    } else if (result->closest[0] != '\0') {
+    const char *hint = find_fault(result);
+    bool        has_closest = !result->is_reachable && result->closest[0] != '\0';
+    if (!hint && result->is_reachable) {
+        hint = "feasible plans exist, one was met afterwards; give the search a larger --budget";
+    } else if (!hint && has_closest) {
+        hint = advise(spec, result, arena);
+    }
+    if (has_closest) {
         fprintf(file, "  nearest miss of all: %s\n", result->closest);
-        const char *advice =
-            spec->problem->advise ? spec->problem->advise(result->closest, arena) : NULL;
-        if (advice) {
-            fprintf(file, "  hint: %s\n", advice);
-        }
+    }
+    if (hint) {
+        fprintf(file, "  hint: %s\n", hint);
     }
 }
 
@@ -311,6 +343,7 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
         fprintf(file, "\n%s", result->tasks[0].text);
     }
     show_costs(spec, result, arena, file);
+    mer_show_front(spec, result, arena, file);
     print_sentence(result, file);
     show_decisions(&result->decisions, file);
 }

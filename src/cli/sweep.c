@@ -2,10 +2,13 @@
 #include "cli/sweep.h"
 
 #include "base/output.h"
+#include "mercator/text.h"
+#include "report/tables/csv.h"
 #include "report/tables/table.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static double time_of(const MerCellTotal *result)
 {
@@ -28,9 +31,8 @@ bool mer_sweep_is_on_front(const MerCellTotal *results, int count, int at)
     mer_sweep_axes(&results[at], own);
     for (int i = 0; i < count; i++) {
         mer_sweep_axes(&results[i], other);
-        bool is_better = results[i].is_feasible && other[0] <= own[0] && other[1] <= own[1] &&
-                         (other[0] < own[0] || other[1] < own[1]);
-        if (is_better) {
+        bool is_other_better = other[0] < own[0] || other[1] < own[1] || i < at;
+        if (results[i].is_feasible && other[0] <= own[0] && other[1] <= own[1] && is_other_better) {
             return false;
         }
     }
@@ -96,11 +98,25 @@ static void print_table(const MerRunSpec *specs, const MerCellTotal *results, co
     }
     fprintf(file, "\n");
     mer_text_table_print(table, file);
-    fprintf(file, "\n* nothing in the sweep beats it%s\n",
+    fprintf(file, "\n* nothing in the sweep beats it%s, or equals it further up\n",
             has_energy ? " in both energy and time" : "");
-    if (has_knee) {
-        fprintf(file, "> the knee: farthest below the straight line between the ends\n");
+    for (int i = 0; has_knee && i < count; i++) {
+        if (is_knee[i]) {
+            const char *swept = strchr(specs[i].platform->name, ' ');
+            fprintf(file, "> the knee: %s, farthest below the straight line between the ends\n",
+                    swept ? swept + 1 : specs[i].platform->name);
+        }
     }
+}
+
+/* The next cell; what is not known is empty. */
+static void write_number(FILE *file, double value)
+{
+    char text[32] = "";
+    if (isfinite(value)) {
+        mer_print_real(text, value);
+    }
+    fprintf(file, ",%s", text);
 }
 
 static void write_row(const MerExperiment *experiment, const MerRunSpec *spec,
@@ -113,18 +129,27 @@ static void write_row(const MerExperiment *experiment, const MerRunSpec *spec,
         values[s] = sweep->values.texts[combination % sweep->values.count];
         combination /= sweep->values.count;
     }
-    fprintf(file, "%s,%s", spec->name, spec->optimizer->name);
+    mer_csv_text(file, spec->name);
+    fputc(',', file);
+    mer_csv_text(file, spec->optimizer->name);
     for (int s = 0; s < experiment->sweep_count; s++) {
-        fprintf(file, ",%s", values[s]);
+        double number; /* 16Ki is no number for a spreadsheet */
+        if (mer_parse_real(values[s], &number)) {
+            write_number(file, number);
+        } else {
+            fputc(',', file);
+            mer_csv_text(file, values[s]);
+        }
     }
     const double *best = result->total.best.value;
-    if (result->is_feasible) {
-        fprintf(file, ",%.17g,%.17g,%.17g,%.17g,%d,%.17g,%d\n", best[MER_METRIC_CYCLES],
-                best[MER_METRIC_ENERGY], best[MER_METRIC_EDP], result->total.gap, is_front,
-                result->total.value, is_knee);
-    } else {
-        fprintf(file, ",,,,,0,,0\n");
+    bool          is_known = result->is_feasible;
+    for (int m = 0; m < USUAL; m++) {
+        write_number(file, is_known ? best[usual[m]] : NAN);
     }
+    write_number(file, is_known ? result->total.gap : NAN);
+    fprintf(file, ",%d", is_front);
+    write_number(file, is_known ? result->total.value : NAN);
+    fprintf(file, ",%d\n", is_knee);
 }
 
 /* " [s]" where all runs have the same metric as their objective, else nothing. */

@@ -6,7 +6,7 @@
 
 /* Energy and time where both are known, else the score alone. */
 void mer_sweep_axes(const MerCellTotal *result, double axes[2]);
-/* Nothing in the sweep is at least as good on both axes, and better on one. */
+/* Nothing in the sweep is at least as good on both axes and better on one, or equal and further up. */
 bool mer_sweep_is_on_front(const MerCellTotal *results, int count, int at);
 
 /* sweep_knee.c: marks the knee of each group of runs that differ in the swept numbers alone; is_knee[count] is false

@@ -80,6 +80,46 @@ static bool is_on_core(const MerProblem *problem, const MerOp *op)
            (chosen->first_layer == 0 || op->kind != MER_OP_CONV || op->dims[MER_DIM_C] >= 4);
 }
 
+static const char *host_reason(const MerProblem *problem, const MerOp *op)
+{
+    const char *reason = is_native(problem) ? mer_kernel_host_reason(op) : mer_vta_host_reason(op);
+    return reason ? reason : "fewer than 4 input channels, first_layer=host";
+}
+
+/* Has it multiplications, is asked for, and yet not tuned? */
+static bool is_on_host(const MerProblem *problem, const MerOp *op)
+{
+    const Options *chosen = problem->options;
+    return mer_op_kind_has_macs(op->kind) && !is_on_core(problem, op) &&
+           mer_task_is_selected(chosen->select, op->layer + 1, op->name);
+}
+
+/* What is not tuned, and why: a line for each reason. */
+static const char *describe_host(const MerProblem *problem, MerArena *arena)
+{
+    const MerGraph *graph = problem->graph;
+    const char     *text = "";
+    for (int o = 0; o < graph->op_count; o++) {
+        const MerOp *op = &graph->ops[o];
+        const char  *reason = is_on_host(problem, op) ? host_reason(problem, op) : NULL;
+        int          more = 0;
+        for (int other = 0; reason && other < graph->op_count; other++) {
+            const MerOp *its = &graph->ops[other];
+            bool         is_alike = other != o && is_on_host(problem, its) &&
+                            strcmp(host_reason(problem, its), reason) == 0;
+            more += is_alike;
+            reason = is_alike && other < o ? NULL : reason; /* its line is there */
+        }
+        if (reason && more > 0) {
+            text = mer_arena_format(arena, "%s%s and %d more stay on the host: %s\n", text,
+                                    op->name, more, reason);
+        } else if (reason) {
+            text = mer_arena_format(arena, "%s%s stays on the host: %s\n", text, op->name, reason);
+        }
+    }
+    return text;
+}
+
 static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const MerTask **tasks,
                             int *count, MerError *error)
 {
@@ -109,15 +149,21 @@ static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const Me
                              graph->name);
     }
     for (int t = 0; t < found; t++) {
-        if (mer_task_is_selected(chosen->select, t + 1, list[t].name)) {
+        int number = graph->ops[list[t].op].layer + 1; /* as `inspect` counts */
+        if (mer_task_is_selected(chosen->select, number, list[t].name)) {
             list[kept] = list[t];
             list[kept++].macs *= (double)chosen->batch_size;
         }
     }
     if (kept == 0) {
+        const char *host = describe_host(problem, arena);
+        if (*host) {
+            return mer_error_set(error, MER_INVALID, "--select is \"%s\": %.*s", chosen->select,
+                                 (int)strcspn(host, "\n"), host);
+        }
         return mer_error_set(error, MER_INVALID,
                              "--select is \"%s\", expected layers in 1 .. %d of %s, or their names",
-                             chosen->select, found, graph->name);
+                             chosen->select, graph->layer_count, graph->name);
     }
     *shared = (MerCodesignShared){.count = kept, .tasks = list, .graph = graph, .arena = arena};
     *tasks = list;
@@ -294,24 +340,6 @@ static void combine(const MerWhole *whole, MerCost *total, MerBound *result)
     if (least > 0) {
         *result = (MerBound){work / least, "search", ""};
     }
-}
-
-/* What has multiplications and is not tuned, and why. */
-static const char *describe_host(const MerProblem *problem, MerArena *arena)
-{
-    const MerGraph *graph = problem->graph;
-    const char     *text = "";
-    for (int o = 0; o < graph->op_count; o++) {
-        const MerOp *op = &graph->ops[o];
-        if (!is_on_core(problem, op) && mer_op_kind_has_macs(op->kind)) {
-            const char *reason =
-                is_native(problem) ? mer_kernel_host_reason(op) : mer_vta_host_reason(op);
-            text =
-                mer_arena_format(arena, "%s%s stays on the host: %s\n", text, op->name,
-                                 reason ? reason : "fewer than 4 input channels, first_layer=host");
-        }
-    }
-    return text;
 }
 
 static MerStatus read_graph(MerYaml *tasks, MerGraph **graph, MerReference *implied,

@@ -68,6 +68,43 @@ static int split(char *path, char *parts[], int capacity)
     return count;
 }
 
+/* The names of a list's items: DRAM, GLB, RF. */
+static const char *list_items(const MerYaml *list, MerArena *arena)
+{
+    const char *names = "";
+    for (int i = 0; i < list->count; i++) {
+        const char *name = mer_platform_item_name(list->items[i]);
+        names = mer_arena_format(arena, "%s%s%s", names, *names ? ", " : "",
+                                 name != NULL ? name : "an item without a name");
+    }
+    return names;
+}
+
+/* The key of the list at the root that has an item of this name; NULL: none. */
+static const char *list_with(MerYaml *root, const char *name)
+{
+    for (int i = 0; i < root->count; i++) {
+        bool is_list = root->items[i]->kind == MER_YAML_LIST;
+        if (is_list && (*name < '0' || *name > '9') && find_item(root->items[i], name) != NULL) {
+            return root->keys[i];
+        }
+    }
+    return NULL;
+}
+
+/* A size is said once, in words or in bytes: one takes the place of the other. */
+static MerYaml **find_size(MerYaml *map, const char *key)
+{
+    bool is_words = strcmp(key, "words") == 0, is_bytes = strcmp(key, "bytes") == 0;
+    for (int i = 0; (is_words || is_bytes) && i < map->count; i++) {
+        if (strcmp(map->keys[i], is_words ? "bytes" : "words") == 0) {
+            map->keys[i] = is_words ? "words" : "bytes";
+            return &map->items[i];
+        }
+    }
+    return NULL;
+}
+
 /* One step down to the map or list that `part` names. */
 static MerStatus step(MerYaml **node, const char *part, const char *change, MerArena *arena,
                       MerError *error)
@@ -75,7 +112,9 @@ static MerStatus step(MerYaml **node, const char *part, const char *change, MerA
     if ((*node)->kind == MER_YAML_LIST) {
         MerYaml *item = find_item(*node, part);
         if (item == NULL) {
-            return fail(error, change, part, "is no item of its list");
+            return fail(
+                error, change, part,
+                mer_arena_format(arena, "is not there, expected %s", list_items(*node, arena)));
         }
         *node = item;
     } else if ((*node)->kind == MER_YAML_MAP) {
@@ -104,7 +143,13 @@ MerStatus mer_platform_change(MerYaml *root, const char *change, MerArena *arena
     if (count < 1 || count > 16) {
         return fail(error, change, "the path", "has no parts, or more than 16");
     }
-    MerYaml *node = root;
+    MerYaml    *node = root;
+    const char *list = find_key(root, parts[0]) == NULL ? list_with(root, parts[0]) : NULL;
+    if (list != NULL) {
+        return fail(error, change, parts[0],
+                    mer_arena_format(arena, "is one of the %s, did you mean %s.%s", list, list,
+                                     mer_arena_text_n(arena, change, (size_t)(equals - change))));
+    }
     for (int i = 0; i + 1 < count; i++) {
         MER_TRY(step(&node, parts[i], change, arena, error));
     }
@@ -115,6 +160,7 @@ MerStatus mer_platform_change(MerYaml *root, const char *change, MerArena *arena
         return fail(error, change, last, "is no key of a map");
     }
     MerYaml **old = find_key(node, last);
+    old = old != NULL ? old : find_size(node, last);
     if (old != NULL && (*old)->kind != MER_YAML_SCALAR) {
         return fail(error, change, last, "is a map or a list, expected a single value");
     }

@@ -37,6 +37,7 @@ static const struct {
     {"n", MER_COLUMN_N},
     {"kg", MER_COLUMN_GEMM_K},
     {"g", MER_COLUMN_G},
+    {"name", MER_COLUMN_NAME},
     {"strides", MER_COLUMN_STRIDE},
     {"stride", MER_COLUMN_STRIDE},
     {"stridey", MER_COLUMN_STRIDE_Y},

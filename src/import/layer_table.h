@@ -9,6 +9,7 @@
 typedef enum MerTableColumn {
     MER_COLUMN_NETWORK,
     MER_COLUMN_LAYER,
+    MER_COLUMN_NAME, /* of a layer, in tables without MER_COLUMN_LAYER */
     MER_COLUMN_TYPE,
     MER_COLUMN_K,
     MER_COLUMN_C,

@@ -252,8 +252,10 @@ static MerStatus read_layers(MerLayerTable *table, const char *network, MerGraph
             return mer_layer_table_fail(table, 1, "more than %d layers in one network", MAX_LAYERS);
         }
         op.source = type_names[type];
-        op.name = mer_layer_table_field(table, MER_COLUMN_LAYER).length > 0
-                      ? mer_layer_table_text(table, MER_COLUMN_LAYER)
+        MerTableColumn title =
+            mer_layer_table_has(table, MER_COLUMN_LAYER) ? MER_COLUMN_LAYER : MER_COLUMN_NAME;
+        op.name = mer_layer_table_field(table, title).length > 0
+                      ? mer_layer_table_text(table, title)
                       : mer_arena_format(graph->arena, "layer%d", graph->op_count + 1);
         mer_layer_add(graph, &op);
         has_groups |= type == NGCONV;

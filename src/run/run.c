@@ -72,10 +72,18 @@ MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
     }
     if (spec->platform && spec->problem->platforms &&
         !(spec->problem->platforms >> spec->platform->kind & 1)) {
+        char kinds[160] = "";
+        for (int kind = 0, used = 0; spec->problem->platforms >> kind; kind++) {
+            if (spec->problem->platforms >> kind & 1) {
+                used += snprintf(kinds + used, sizeof kinds - (size_t)used, "%s%s",
+                                 used ? " or " : "", mer_platform_kind_name((MerPlatformKind)kind));
+            }
+        }
         return mer_error_set(error, MER_INVALID,
-                             "platform %s is of kind %s, which problem %s cannot use",
+                             "platform %s is of kind %s, which problem %s cannot use, expected %s: "
+                             "see mercator list platforms",
                              spec->platform->name, mer_platform_kind_name(spec->platform->kind),
-                             spec->problem->name);
+                             spec->problem->name, kinds);
     }
     const char *solved = spec->optimizer ? spec->optimizer->problem : NULL;
     if (solved && !mer_name_equal(solved, spec->problem->name)) {

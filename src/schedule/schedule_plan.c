@@ -123,14 +123,17 @@ static const char *print_plan(const MerProblem *problem, const MerPlan *plan, Me
                          "), longest job %s: %.6g cycles at best\n",
                          schedule->bandwidth, schedule->unit_count, clock, table->source,
                          table->hash, schedule->job_names[longest], cycles);
+    /* a queue whose jobs wait for others says nothing of when they run */
+    bool has_order = schedule->before_start && schedule->before_start[schedule->job_count] > 0;
     for (int u = 0; u < jobs->unit_count; u++) {
         int length = jobs->start[u + 1] - jobs->start[u];
-        text = mer_arena_format(arena, "%s%-8s %4d jobs:", text, schedule->unit_names[u], length);
-        for (int i = 0; i < length && i < 8; i++) {
+        text = mer_arena_format(arena, "%s%-8s %4d jobs%s", text, schedule->unit_names[u], length,
+                                has_order ? "" : ":");
+        for (int i = 0; i < length && i < 8 && !has_order; i++) {
             text = mer_arena_format(arena, "%s %s", text,
                                     schedule->job_names[jobs->queue[jobs->start[u] + i]]);
         }
-        text = mer_arena_format(arena, "%s%s\n", text, length > 8 ? " ..." : "");
+        text = mer_arena_format(arena, "%s%s\n", text, length > 8 && !has_order ? " ..." : "");
     }
     return text;
 }

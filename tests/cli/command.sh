@@ -44,20 +44,28 @@ says out "dcoc"
 expect 0 "$MERCATOR" map resnet18 --select 3 --evaluator 'command:read -r line; echo "{\"cycles\": 7}"' --objective cycles --check false --budget 20 --quiet --no-report -o single
 says out "0 % infeasible"
 
+# or before it has read its line
+for i in 1 2 3; do
+    expect 0 "$MERCATOR" map resnet18 --select 3 --evaluator 'command:echo "{\"cycles\": 7}"' --objective cycles --check false --budget 20 --quiet --no-report --force -o hasty
+    says out " 0 % infeasible"
+done
+
 # fails COMMAND REASON: nothing but REASON comes of it, and soon.
 fails()
 {
     expect 1 "$MERCATOR" map resnet18 --select 3 --evaluator "$1" --objective cycles --check false --timeout-s 0.3 --budget 10 --optimizer random --quiet --no-report -o bad --force
     says err "$2"
 }
-fails 'command:./no-such-program 2>/dev/null' "crash: the command ended with code 127 without an answer (not found)"
+fails 'command:./no-such-program 2>/dev/null' "crash: ended with code 127 without an answer (not found)"
 fails 'command:./no-such-program 2>/dev/null' "crash: given up, the command failed 3 times and never answered"
-fails 'command:read -r line; kill -SEGV $$' "crash: the command was ended by signal 11"
-fails 'command:sleep 30' "timeout: the command gave no line within 0.3 s"
+says err "hint: the evaluator's program failed"
+fails 'command:read -r line; kill -SEGV $$' "crash: ended by signal 11"
+fails 'command:sleep 30' "timeout: no answer within 0.3 s"
 fails 'command:while read -r line; do echo no; done' 'answer: found "no", expected one JSON object'
 fails 'command:while read -r line; do echo "{\"speed\": 1}"; done' 'answer: unknown key "speed", expected metrics or infeasible'
 fails 'command:while read -r line; do echo "{\"cycles\": null}"; done' "answer: cycles is no number"
 fails 'command:while read -r line; do echo "{\"energy\": 1}"; done' "unsupported: the evaluator gives no cycles"
+says err "hint: choose an --objective that the evaluator gives"
 fails 'command:while read -r line; do echo "{\"infeasible\": \"size: is 5, at most 4\"}"; done' "size: is 5, at most 4"
 expect 1 "$MERCATOR" map resnet18 --evaluator command
 says err "evaluator command has no command, expected command:'./simulator'"

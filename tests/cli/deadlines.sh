@@ -16,7 +16,7 @@ says out "cam: 9 requests, p50 "
 says out "det: 3 requests, p50 "
 says times/report.html "Requests by model"
 # request 1 and, since the list ends, request 2 have 80 ms after their release; the single job has its own
-says times/schedule.csv "lateness,group,request"
+says times/schedule.csv "lateness_cycles,group,request"
 awk -F, '$2 == "\"cam\"" && $3 == 2 { if ($5 - $4 < 19.999 || $5 - $4 > 20.001) exit 1; n++ }
          $2 == "\"det\"" { want = $3 == 0 ? 50 : 80; if ($5 - $4 < want - 0.001 || $5 - $4 > want + 0.001) exit 1; n++ }
          $2 == "\"extra\"" { if ($4 != 3 || $5 != 9) exit 1; n++ }

@@ -21,16 +21,29 @@ bad 2 'unknown verb "mpa", did you mean map' mpa resnet18
 bad 2 'map needs a network' map
 bad 2 '--budget needs a value' map resnet18 --budget
 bad 2 'map has no option "budgte", did you mean "budget"' map resnet18 --budgte 5
+bad 2 'map has no option "bud", did you mean "budget"' map resnet18 --bud 5
+bad 2 'map has no option "arch", use --platform NAME|FILE' map resnet18 --arch x.yaml
+bad 2 'map has no option "csv", use mercator report DIR --results FILE.csv' map resnet18 --csv x.csv
+bad 2 'map has no option "layers", use --select' map resnet18 --layers 3
+bad 2 'but optimizer go has: --optimizer go:layers=3' map resnet18 --optimizer go --layers 3
+bad 2 'map has no option "verbose"' map resnet18 --verbose
+bad 2 'unknown verb "sweep", use PROBLEM NETWORK --sweep' sweep resnet18
+bad 1 "--evaluator 'command:./sim --json'" map resnet18 --evaluator './sim --json'
+bad 1 '--pareto takes several metrics' map resnet18 --objective latency,energy
 bad 1 'budget is "0"' map resnet18 --budget 0
 bad 1 'budget is "many"' map resnet18 --budget many
 bad 1 'seed is "-1"' map resnet18 --seed -1
 bad 1 'unknown optimizer "anealing", did you mean annealing' map resnet18 --optimizer anealing
 bad 1 'unknown option "populaton"' map resnet18 --optimizer genetic:populaton=3
 bad 1 'population is 0' map resnet18 --optimizer genetic:population=0
+bad 1 'unknown metric "lat", did you mean latency' map resnet18 --objective lat
 bad 1 'unknown metric "engery", did you mean energy' map resnet18 --objective engery
 bad 1 'objective accuracy needs accuracy' map resnet18 --objective accuracy
 bad 1 '--select is "99"' map resnet18 --select 99
 bad 2 'unexpected argument --jsno' inspect resnet18 --jsno
+
+expect 0 "$MERCATOR" help map
+says out 'usage: mercator map NETWORK'
 
 # files
 bad 1 'nothing.onnx' inspect nothing.onnx
@@ -44,7 +57,7 @@ bad 1 'cut.onnx' inspect ./cut.onnx
 head -c 3000 /dev/urandom >noise.onnx
 bad 1 'noise.onnx' inspect ./noise.onnx
 bad 1 'nowhere.yaml' map resnet18 --platform nowhere.yaml
-bad 1 'two-gpu-box is of kind cluster' map resnet18 --platform two-gpu-box
+bad 1 'two-gpu-box is of kind cluster, which problem map cannot use, expected pe-array' map resnet18 --platform two-gpu-box
 
 # platforms: each line changes s256 into something wrong
 wrong()

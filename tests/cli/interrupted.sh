@@ -28,7 +28,7 @@ stop()
 stop 'a run/run.jsonl' "$MERCATOR" map net.csv --platform s256 --optimizer random --time 20 --threads 1 --quiet -o 'a run'
 says out ', interrupted'
 says err 'mercator: interrupted: 0 of 3 tasks done, and '
-says err ' evaluations of layer1'
+says err ' evaluations of a'
 says err "to go on: mercator map --resume 'a run'"
 says 'a run/report.html' '"format":"mercator-report/1"'
 

@@ -30,6 +30,13 @@ expect 0 "$MERCATOR" codesign tiny.csv --platform gcc.yaml --optimizer random --
 says out "vector_bits     ordered   128"
 says out "threads         ordered   1 2"
 says out "0=KYC"
+# layers are counted as inspect counts them, and what stays on the host is not lost silently
+expect 0 "$MERCATOR" codesign tiny.csv --platform gcc.yaml --optimizer random --select 4 --budget 3 --list-knobs
+grep -q '^last: ' out
+for select in 3 deep; do
+    expect 1 "$MERCATOR" codesign tiny.csv --platform gcc.yaml --select $select --budget 3 -o none
+    says err "--select is \"$select\": deep stays on the host: depthwise"
+done
 
 # The library: no warnings, and its test program finds nothing wrong.
 expect 0 make -C run/kernels check CC=cc CFLAGS="-O1 -march=native -Wall -Wextra -Werror"

@@ -17,3 +17,15 @@ says out '"stopped":"gap"'
 expect 0 "$MERCATOR" map resnet18 --select 2 --objective cycles --optimizer annealing --budget 3000 --pareto energy,cycles \
     --no-report --quiet --json -o many
 says out '"evaluations":3000'
+
+# people see the front: the trade-offs of one task, the ranges of several; without a clock latency is counted in cycles
+expect 0 "$MERCATOR" map resnet18 --select 2 --pareto latency,energy --budget 3000 --no-report --quiet
+says err 'the platform has no clock_hz: latency is counted in cycles'
+says out 'trade-offs: nothing met beats one of these'
+test "$(grep -c '^ *\** *[0-9,]*  [0-9.]* [a-zA-Z]*  [0-9.]* uJ$' out)" -ge 1
+test -s runs/map-resnet18-s256-cycles,energy-annealing-1/run.jsonl # beside the run without --pareto
+expect 0 "$MERCATOR" map resnet18 --select 2,3 --pareto cycles,energy --budget 3000 --no-report --quiet -o two
+says out 'task  '
+says out 'trade-offs  '
+expect 1 "$MERCATOR" map resnet18 --pareto throughput,energy --no-report --quiet -o none
+says err '--pareto: throughput needs seconds, but platform s256 has no clock_hz'

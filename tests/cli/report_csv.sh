@@ -46,3 +46,14 @@ rm alone/summary.json
 expect 1 "$MERCATOR" report alone --results none.csv
 says err 'alone/summary.json'
 test ! -e none.csv
+
+# A folder of folders: sweeps stand among runs. It says what it wrote.
+mkdir runs
+cp -r cells runs
+expect 0 "$MERCATOR" report runs --results deep.csv
+says out 'deep.csv: the results of 4 runs'
+test "$(wc -l <deep.csv)" -eq "$(wc -l <cells.csv)"
+expect 2 "$MERCATOR" report alone --xlsx x
+says err 'unknown option --xlsx, use mercator report DIR --results FILE.csv'
+expect 2 "$MERCATOR" report alone --result x
+says err 'did you mean --results'

@@ -7,7 +7,7 @@ expect 0 "$MERCATOR" map resnet18 --select 4 --sweep memories.GLB.words=16Ki,64K
 says out 'memories.GLB.words=16Ki memories.GLB.fanout.x=8'
 says out '* nothing in the sweep beats it'
 test "$(wc -l <sweep/sweep.csv)" -eq 5
-grep -q ',64Ki,16,' sweep/sweep.csv
+grep -q ',65536,16,' sweep/sweep.csv # numbers, as spreadsheets know them
 test -s sweep/004/run.jsonl
 test -s sweep/report.html
 
@@ -34,13 +34,13 @@ grep -q 'energy .* makespan .* gap$' out
 test "$(grep -c 's  *[0-9.]* %$' out)" -eq 2
 grep -q ',objective \[s\],knee$' makespan/sweep.csv
 
-# ranges: factors and steps, from the command line and from a file; all are written as the first one is
+# ranges: factors and steps, from the command line and from a file
 expect 0 "$MERCATOR" map resnet18 --select 4 --sweep memories.GLB.words=4Ki..256Ki:x2 --optimizer annealing --budget 3000 \
     --quiet --no-report -o range
-test "$(cut -d, -f3 range/sweep.csv | tr '\n' ' ')" = 'memories.GLB.words 4Ki 8Ki 16Ki 32Ki 64Ki 128Ki 256Ki '
+test "$(cut -d, -f3 range/sweep.csv | tr '\n' ' ')" = 'memories.GLB.words 4096 8192 16384 32768 65536 131072 262144 '
 # the knee is marked once, in the table and in the file, which names the units
 test "$(grep -c '^> ' out)" -eq 2
-says out '> the knee: '
+grep -q '^> the knee: memories.GLB.words=[0-9]*Ki, ' out
 test "$(grep -c ',1$' range/sweep.csv)" -eq 1
 says range/sweep.csv ',energy [pJ],edp [pJ.cycle],gap [1],on_front,objective [pJ.cycle],knee'
 cat >steps.yaml <<'YAML'
@@ -54,11 +54,11 @@ budget: 300
 YAML
 expect 0 "$MERCATOR" map steps.yaml --quiet --no-report -o steps
 test "$(cut -d, -f3,4 steps/sweep.csv | tail -n +2 | tr '\n' ' ')" = \
-    '4,16Ki 4,32Ki 4,64Ki 8,16Ki 8,32Ki 8,64Ki 12,16Ki 12,32Ki 12,64Ki '
+    '4,16384 4,32768 4,65536 8,16384 8,32768 8,65536 12,16384 12,32768 12,65536 '
 # every second value does not divide the range: the last one is left out
 expect 0 "$MERCATOR" map resnet18 --select 4 --sweep memories.GLB.words=16Ki..100Ki:x2 --optimizer random --budget 300 \
     --quiet --no-report -o short
-test "$(tail -n 1 short/sweep.csv | cut -d, -f3)" = 64Ki
+test "$(tail -n 1 short/sweep.csv | cut -d, -f3)" = 65536
 for range in 16Ki..512Ki 16Ki..512Ki:2 512..16:x2 1..8:x1 0..8:x2 1..8:+0 a..b:x2 ..8:x2; do
     expect 1 "$MERCATOR" map resnet18 --sweep "memories.GLB.words=$range" --quiet -o none
     one_line err
@@ -66,3 +66,13 @@ for range in 16Ki..512Ki 16Ki..512Ki:2 512..16:x2 1..8:x1 0..8:x2 1..8:+0 a..b:x
 done
 expect 1 "$MERCATOR" map resnet18 --sweep memories.GLB.words=1..100000:+1 --quiet -o none
 says err 'more than 10000 values'
+
+# words take the place of bytes; the first of equals is marked, names that are not there come with those that are
+sed 's/name: GLB, words: 65536/name: GLB, bytes: 128Ki/' "$MERCATOR_SOURCE_DIR/platforms/s256.yaml" >bytes.yaml
+expect 0 "$MERCATOR" map resnet18 --select 4 --platform ./bytes.yaml --sweep memories.GLB.words=64Ki,64Ki --quiet --no-report
+test "$(grep -c '^\*' out)" -eq 2 # one row, and what the mark means
+test -s runs/map-resnet18-s256-edp-exact_nest-1-sweep/sweep.csv
+expect 1 "$MERCATOR" map resnet18 --sweep GLB.words=16Ki,32Ki --quiet -o none
+says err 'GLB is one of the memories, did you mean memories.GLB.words'
+expect 1 "$MERCATOR" map resnet18 --sweep memories.L3.words=16Ki,32Ki --quiet -o none
+says err 'L3 is not there, expected DRAM, GLB, RF'

@@ -112,7 +112,7 @@ static const Row rows[] = {
     {"place", "cluster:preset=placeto", GRAPH("3000"), ".json", NULL, false},
     {"split", "soc", "resnet8", NULL, "diana", false},
     {"split:granularity=channel,tie=true", "soc:scope=searchable", "ds_cnn", NULL, "darkside", false},
-    {"split:pin=[layer1=npu]", "soc", LAYERS, ".csv", THREE_UNITS, false},
+    {"split:pin=[a=npu]", "soc", LAYERS, ".csv", THREE_UNITS, false},
     {"split:granularity=channel", "soc:memory=check,residency=network", LAYERS, ".csv", THREE_UNITS, false},
     {"split", "soc:memory=price", LAYERS, ".csv", "diana", false},
     {"split", "soc:memory=check", LAYERS, ".csv", NO_WEIGHT_MEMORY, true},

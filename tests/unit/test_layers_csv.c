@@ -69,6 +69,10 @@ static void test_comments_case_order_and_unknown_columns_do_not_matter(void **st
                NULL, *state);
     assert_layers(graph, 1, (const char *const[]){"conv K5 C2 Y8 X7 S3"});
     assert_string_equal(graph->ops[0].name, "first");
+    graph =
+        import("name,type,K,C,Y,X,R,S\nstem,conv,5,2,8,9,1,3\n,conv,5,2,8,9,1,1\n", NULL, *state);
+    assert_string_equal(graph->ops[0].name, "stem");
+    assert_string_equal(graph->ops[1].name, "layer2");
 }
 
 static void test_groups_batches_and_transposed_layers(void **state)

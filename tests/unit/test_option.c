@@ -201,6 +201,7 @@ static void names_forgive_hyphens_and_typing(void **state)
     assert_false(mer_name_equal("a", "A"));
     assert_string_equal(mer_name_nearest("wrods", names, 3), "words");
     assert_string_equal(mer_name_nearest("word-per-cycel", names, 3), "words_per_cycle");
+    assert_string_equal(mer_name_nearest("words-per", names, 3), "words_per_cycle");
     assert_null(mer_name_nearest("energy", names, 3));
     assert_null(mer_name_nearest("xy", names, 3));
     assert_null(mer_name_nearest("", names, 3));

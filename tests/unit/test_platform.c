@@ -424,7 +424,8 @@ static void test_bad_changes_say_what_is_wrong(void **state)
     static const char *const cases[][2] = {
         {"memories.GLB.words", "change \"memories.GLB.words\", expected PATH=VALUE such as "
                                "memories.GLB.words=16Ki"},
-        {"memories.GLX.words=4", "change \"memories.GLX.words=4\": GLX is no item of its list"},
+        {"memories.GLX.words=4", "change \"memories.GLX.words=4\": GLX is not there, "
+                                 "expected DRAM, GLB, RF"},
         {"memories.GLB.fanout=4", "change \"memories.GLB.fanout=4\": fanout is a map or a list, "
                                   "expected a single value"},
         {"memories.GLB.words.x=4", "change \"memories.GLB.words.x=4\": x is no key of a map"},

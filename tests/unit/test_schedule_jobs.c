@@ -74,7 +74,7 @@ static void test_a_batch_becomes_one_job_per_layer_and_mini_batch(void **state)
     assert_int_equal(set->job_count, 12);
     assert_int_equal(set->model_count, 1);
     assert_int_equal(graph->op_count, 3); /* layers are shared by the mini-batches */
-    assert_string_equal(graph->ops[1].name, "cam.layer2");
+    assert_string_equal(graph->ops[1].name, "cam.b");
     const MerJob *job = job_named(set, "cam#3.1");
     assert_int_equal(job->images, 2);
     assert_int_equal(job->request, 3);

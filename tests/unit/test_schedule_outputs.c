@@ -36,7 +36,8 @@ static Csv read_csv(char *text)
     Csv               csv = {0, mer_arena_alloc_array(arena, MAX_ROWS, sizeof *csv.rows)};
     static const char head[] =
         "job,model,layer,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,"
-        "stall_cycles,traffic_bytes,energy_nj,release,deadline,lateness,group,request\n";
+        "stall_cycles,traffic_bytes,energy_nj,release_cycle,deadline_cycle,"
+        "lateness_cycles,group,request\n";
     assert_int_equal(strncmp(text, head, sizeof head - 1), 0);
     for (char *line = strchr(text, '\n') + 1; *line; csv.count++) {
         char *end = strchr(line, '\n');

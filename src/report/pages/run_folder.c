@@ -24,29 +24,38 @@ bool mer_report_is_run(const char *path, MerArena *arena)
     return access(mer_arena_format(arena, "%s/run.jsonl", path), F_OK) == 0;
 }
 
-MerStatus mer_report_find_runs(const char *path, MerArena *arena, const char ***runs, int *count,
-                               MerError *error)
+/* Sweeps and comparisons are folders of runs, and stand among runs. */
+static void collect(const char *path, int depth, MerArena *arena, const char ***runs, int *count)
 {
     struct dirent **entries = NULL;
-    size_t          length = strlen(path);
-    bool            is_log = length > 6 && strcmp(path + length - 6, ".jsonl") == 0;
-    if (is_log || mer_report_is_run(path, arena)) {
-        *runs = MER_ARRAY(arena, const char *, 1);
-        (*runs)[0] = path;
-        *count = 1;
-        return MER_OK;
-    }
-    int found = scandir(path, &entries, is_visible, by_number);
-    *count = 0;
-    *runs = MER_ARRAY(arena, const char *, found > 0 ? found : 1);
+    int             found = scandir(path, &entries, is_visible, by_number);
     for (int i = 0; i < found; i++) {
         const char *inner = mer_arena_format(arena, "%s/%s", path, entries[i]->d_name);
         if (mer_report_is_run(inner, arena)) {
+            MER_GROW(arena, *runs, *count);
             (*runs)[(*count)++] = inner;
+        } else if (depth > 1) {
+            collect(inner, depth - 1, arena, runs, count);
         }
         free(entries[i]);
     }
     free(entries);
+}
+
+MerStatus mer_report_find_runs(const char *path, MerArena *arena, const char ***runs, int *count,
+                               MerError *error)
+{
+    enum { DEEPEST = 3 };
+    size_t length = strlen(path);
+    bool   is_log = length > 6 && strcmp(path + length - 6, ".jsonl") == 0;
+    *runs = NULL;
+    *count = 0;
+    if (is_log || mer_report_is_run(path, arena)) {
+        MER_GROW(arena, *runs, *count);
+        (*runs)[(*count)++] = path;
+    } else {
+        collect(path, DEEPEST, arena, runs, count);
+    }
     return *count == 0
                ? mer_error_set(error, MER_NOT_FOUND, "%s: no run in it, expected run.jsonl", path)
                : MER_OK;

@@ -5,6 +5,7 @@
 #include "base/json_read.h"
 #include "base/output.h"
 #include "mercator/metric.h"
+#include "mercator/text.h"
 
 #include <string.h>
 
@@ -22,7 +23,9 @@ static void write_cell(FILE *file, const cJSON *item)
     if (cJSON_IsString(item)) {
         mer_csv_text(file, item->valuestring);
     } else if (cJSON_IsNumber(item)) {
-        fprintf(file, "%.17g", item->valuedouble);
+        char text[32];
+        mer_print_real(text, item->valuedouble);
+        fputs(text, file);
     } else if (cJSON_IsBool(item)) {
         fputs(cJSON_IsTrue(item) ? "1" : "0", file);
     }

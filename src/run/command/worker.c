@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "run/command/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,12 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
 
-enum { PULSE_MS = 50, PIECE = 4096, LONGEST = 1 << 24 }; /* of an answer, bytes */
+enum { PIECE = 4096, LONGEST = 1 << 24 }; /* of an answer, bytes */
 
 /* A pipe whose ends no other program inherits. */
 static bool open_pipe(int ends[2])
@@ -84,30 +84,12 @@ static bool start(MerWorker *worker, const char *command, MerCost *cost)
     return true;
 }
 
-static bool has_left(pid_t pid, int *status)
-{
-    pid_t found = waitpid(pid, status, WNOHANG);
-    return found == pid || (found < 0 && errno != EINTR);
-}
-
 /* How the program ended; it is ended by force after `patience_s`. */
 static int end(MerWorker *worker, double patience_s)
 {
-    const struct timespec pause = {0, 2000000};
-    double                deadline = mer_clock() + patience_s;
-    int                   status = 0;
     close(worker->in);
     close(worker->out);
-    while (!has_left(worker->pid, &status)) {
-        if (mer_clock() >= deadline) {
-            kill(-worker->pid, SIGKILL);
-            while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR) {
-            }
-            break;
-        }
-        nanosleep(&pause, NULL);
-    }
-    kill(-worker->pid, SIGKILL); /* what it started and left behind */
+    int status = mer_child_end(worker->pid, patience_s);
     worker->pid = 0;
     worker->size = 0;
     return status;
@@ -143,48 +125,24 @@ static ssize_t write_quietly(int file, const char *text, size_t size)
     return written;
 }
 
-typedef enum Outcome { READY, GONE, LATE, CANCELLED, TOO_LONG } Outcome;
-
-static bool is_passing(int code)
-{
-    return code == EINTR || code == EAGAIN || code == EWOULDBLOCK;
-}
-
-static Outcome wait_for(int file, short what, double deadline, MerNotes *notes)
-{
-    struct pollfd waiting = {.fd = file, .events = what};
-    for (;;) {
-        double left = deadline - mer_clock();
-        if (mer_is_cancelled(notes)) {
-            return CANCELLED;
-        }
-        if (left <= 0) {
-            return LATE;
-        }
-        if (poll(&waiting, 1, left < PULSE_MS / 1000.0 ? (int)(left * 1000) + 1 : PULSE_MS) > 0) {
-            return READY;
-        }
-    }
-}
-
-static Outcome send_line(MerWorker *worker, const char *line, size_t size, double deadline,
-                         MerNotes *notes)
+static MerChildState send_line(MerWorker *worker, const char *line, size_t size, double deadline,
+                               MerNotes *notes)
 {
     while (size > 0) {
-        Outcome outcome = wait_for(worker->in, POLLOUT, deadline, notes);
-        if (outcome != READY) {
-            return outcome;
+        MerChildState state = mer_child_wait(worker->in, POLLOUT, deadline, notes);
+        if (state != MER_CHILD_READY) {
+            return state;
         }
         ssize_t written = write_quietly(worker->in, line, size);
-        if (written < 0 && !is_passing(errno)) {
-            return GONE;
+        if (written < 0 && !mer_child_is_passing(errno)) {
+            return MER_CHILD_GONE;
         }
         if (written > 0) {
             line += written;
             size -= (size_t)written;
         }
     }
-    return READY;
+    return MER_CHILD_READY;
 }
 
 /* Takes a whole line out of what came; the rest is what the program said beyond it, and is dropped. */
@@ -198,69 +156,57 @@ static bool take_line(MerWorker *worker)
     return newline != NULL;
 }
 
-static Outcome read_line(MerWorker *worker, double deadline, MerNotes *notes)
+static MerChildState read_line(MerWorker *worker, double deadline, MerNotes *notes)
 {
     while (!take_line(worker)) {
-        Outcome outcome = wait_for(worker->out, POLLIN, deadline, notes);
-        if (outcome != READY) {
-            return outcome;
+        MerChildState state = mer_child_wait(worker->out, POLLIN, deadline, notes);
+        if (state != MER_CHILD_READY) {
+            return state;
         }
         if (worker->size + PIECE > worker->capacity) {
             worker->capacity = 2 * worker->capacity + PIECE;
             worker->text = mer_heap_resize(worker->text, worker->capacity, 1);
         }
         ssize_t count = read(worker->out, worker->text + worker->size, PIECE);
-        if (count == 0 || (count < 0 && !is_passing(errno))) {
-            return GONE;
+        if (count == 0 || (count < 0 && !mer_child_is_passing(errno))) {
+            return MER_CHILD_GONE;
         }
         worker->size += count > 0 ? (size_t)count : 0;
         if (worker->size > LONGEST) {
-            return TOO_LONG;
+            return MER_CHILD_GONE; /* it says what nobody asked for */
         }
     }
-    return READY;
+    return MER_CHILD_READY;
 }
 
-static void explain(Outcome outcome, int status, double timeout_s, MerCost *cost)
-{
-    if (outcome == LATE) {
-        mer_cost_refuse(cost, "timeout: the command gave no line within %g s", timeout_s);
-    } else if (outcome == TOO_LONG) {
-        mer_cost_refuse(cost, "answer: more than %d bytes without a newline", LONGEST);
-    } else if (WIFSIGNALED(status)) {
-        mer_cost_refuse(cost, "crash: the command was ended by signal %d (%s)", WTERMSIG(status),
-                        strsignal(WTERMSIG(status)));
-    } else {
-        int code = WEXITSTATUS(status);
-        mer_cost_refuse(cost, "crash: the command ended with code %d without an answer%s", code,
-                        code == 127   ? " (not found)"
-                        : code == 126 ? " (not executable)"
-                                      : "");
-    }
-}
-
-/* A program may answer one line and leave: then the next line needs a new one. */
+/* A program may answer one line and leave: then the next line needs a new one. It may even leave without reading. */
 const char *mer_worker_ask(MerWorker *worker, const char *command, const char *line, size_t size,
                            double timeout_s, MerNotes *notes, MerCost *cost)
 {
-    double  deadline = mer_clock() + timeout_s;
-    int     status;
-    bool    was_running;
-    Outcome outcome;
+    double        deadline = mer_clock() + timeout_s;
+    int           status;
+    bool          was_running;
+    MerChildState state;
     do {
         was_running = worker->pid != 0;
         if (!was_running && !start(worker, command, cost)) {
             return NULL;
         }
-        outcome = send_line(worker, line, size, deadline, notes);
-        if (outcome == READY) {
-            outcome = read_line(worker, deadline, notes);
+        state = send_line(worker, line, size, deadline, notes);
+        if (state == MER_CHILD_READY || (state == MER_CHILD_GONE && !was_running)) {
+            state = read_line(worker, deadline, notes);
         }
-        if (outcome == READY) {
+        if (state == MER_CHILD_READY) {
             return worker->text;
         }
-        status = end(worker, outcome == GONE ? 1 : 0);
-    } while (was_running && outcome == GONE && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    explain(outcome, status, timeout_s, cost);
+        bool is_too_long = worker->size > LONGEST;
+        status = end(worker, state == MER_CHILD_GONE && !is_too_long ? 1 : 0);
+        if (is_too_long) {
+            mer_cost_refuse(cost, "answer: more than %d bytes without a newline", LONGEST);
+            return NULL;
+        }
+    } while (was_running && state == MER_CHILD_GONE && WIFEXITED(status) &&
+             WEXITSTATUS(status) == 0);
+    mer_child_explain(state, status, timeout_s, cost);
     return NULL;
 }

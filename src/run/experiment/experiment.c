@@ -154,8 +154,8 @@ static int list_names(const MerOption *table, const char **names, int count)
     return count;
 }
 
-/* The optimizer whose option this is: one of those that were asked for, else the first of all; NULL: none. */
-static const MerOptimizerClass *optimizer_with(const MerExperiment *experiment, const char *key)
+const MerOptimizerClass *mer_experiment_optimizer_with(const MerExperiment *experiment,
+                                                       const char          *key)
 {
     const MerAxisValues *named = &experiment->axes[MER_AXIS_OPTIMIZER];
     for (int i = 0; i < named->count; i++) {
@@ -178,7 +178,7 @@ static const MerOptimizerClass *optimizer_with(const MerExperiment *experiment, 
 static MerStatus unknown_key(const MerExperiment *experiment, const MerProblemClass *problem,
                              const char *key, const char *value, MerError *error)
 {
-    const MerOptimizerClass *owner = optimizer_with(experiment, key);
+    const MerOptimizerClass *owner = mer_experiment_optimizer_with(experiment, key);
     if (owner) {
         return mer_error_set(error, MER_NOT_FOUND,
                              "%s has no option \"%s\", but optimizer %s has: --optimizer %s:%s=%s",

@@ -71,6 +71,9 @@ void mer_experiment_add_at(MerExperiment *experiment, MerAxis axis, const char *
 /* `key` is a problem option, an evaluator option or one of mer_run_options. */
 MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value,
                              MerError *error);
+/* The optimizer whose option this is: one of those that were asked for, else the first of all; NULL: none. */
+const MerOptimizerClass *mer_experiment_optimizer_with(const MerExperiment *experiment,
+                                                       const char          *key);
 /* `memories.GLB.words=16Ki,32Ki`: every platform is tried with each value, in all combinations. */
 MerStatus mer_experiment_sweep(MerExperiment *experiment, const char *text, MerError *error);
 /* Is this file a `mercator-experiment/1`? Cheap; false for anything else, and for streams. */

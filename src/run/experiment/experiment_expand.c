@@ -173,7 +173,28 @@ static MerStatus resolve_optimizer(MerExpansion *e, const char *text, MerRunSpec
                                e->arena, error);
 }
 
-static MerStatus take_pareto(const MerTexts *texts, MerRunSpec *spec, MerError *error)
+/* Seconds need a clock: without one latency is counted in cycles, as an objective is. */
+static MerStatus take_clocked(MerExpansion *e, const MerRunSpec *spec, MerMetric *metric,
+                              MerError *error)
+{
+    bool has_clock = !spec->platform || !isnan(spec->platform->clock_hz);
+    if (has_clock || !(spec->evaluator->clocked >> *metric & 1)) {
+        return MER_OK;
+    }
+    if (*metric != MER_METRIC_LATENCY || !(spec->evaluator->metrics >> MER_METRIC_CYCLES & 1)) {
+        return mer_error_set(error, MER_INVALID,
+                             "--pareto: %s needs seconds, but platform %s has no clock_hz",
+                             mer_metric_info(*metric)->name, spec->platform->name);
+    }
+    *metric = MER_METRIC_CYCLES;
+    if (e->warn) {
+        e->warn(e->warn_state, "the platform has no clock_hz: latency is counted in cycles");
+    }
+    return MER_OK;
+}
+
+static MerStatus take_pareto(MerExpansion *e, const MerTexts *texts, MerRunSpec *spec,
+                             MerError *error)
 {
     if (texts->count > MER_MAX_PARETO || texts->count == 1) {
         return mer_error_set(error, MER_INVALID, "--pareto has %d metrics, expected 2 .. %d",
@@ -187,6 +208,7 @@ static MerStatus take_pareto(const MerTexts *texts, MerRunSpec *spec, MerError *
                                  "--pareto: evaluator %s gives no metric \"%s\"",
                                  spec->evaluator->name, texts->values[i]);
         }
+        MER_TRY(take_clocked(e, spec, &spec->pareto[i], error));
     }
     spec->pareto_count = texts->count;
     return MER_OK;
@@ -297,7 +319,7 @@ static MerStatus resolve_plugins(MerExpansion *e, const int *at, MerRunSpec *spe
     MER_TRY(mer_expansion_at_value(e, MER_AXIS_OPTIMIZER, at[MER_AXIS_OPTIMIZER],
                                    resolve_optimizer(e, optimizer, spec, error), error));
     MER_TRY(mer_expansion_at_option(e->experiment, "pareto",
-                                    take_pareto(&options->pareto, spec, error), error));
+                                    take_pareto(e, &options->pareto, spec, error), error));
     MER_TRY(mer_expansion_at_option(
         e->experiment, "export", mer_experiment_exports(&options->exports, spec, e->arena, error),
         error));

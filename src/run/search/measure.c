@@ -2,17 +2,16 @@
 #include "run/search/batch.h"
 
 #include "base/log.h"
+#include "run/command/child.h"
 
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const double PATIENCE_S = 10; /* of evaluators that name no time */
-enum { PULSE_MS = 50 };              /* how often a waiting run looks whether it is to stop */
 
 typedef struct Answer { /* what comes through the pipe */
     MerCost cost;
@@ -53,43 +52,22 @@ static void answer_and_leave(const MerEvaluator *evaluator, const MerPlan *plan,
     _exit(0);
 }
 
-/* How much of the answer came before the end of the time, or of the child. */
-static size_t receive(int pipe_end, Answer *answer, double deadline, MerNotes *notes,
-                      bool *was_cancelled)
+/* MER_CHILD_READY: the whole answer came before the end of the time, or of the child. */
+static MerChildState receive(int pipe_end, Answer *answer, double deadline, MerNotes *notes)
 {
-    size_t        received = 0;
-    struct pollfd waiting = {.fd = pipe_end, .events = POLLIN};
-    while (received < sizeof *answer && mer_clock() < deadline) {
-        *was_cancelled = mer_is_cancelled(notes);
-        if (*was_cancelled) {
-            break;
-        }
-        if (poll(&waiting, 1, PULSE_MS) <= 0) {
-            continue;
+    size_t received = 0;
+    while (received < sizeof *answer) {
+        MerChildState state = mer_child_wait(pipe_end, POLLIN, deadline, notes);
+        if (state != MER_CHILD_READY) {
+            return state;
         }
         ssize_t count = read(pipe_end, (char *)answer + received, sizeof *answer - received);
-        if (count < 0 && errno == EINTR) {
-            continue;
+        if (count == 0 || (count < 0 && !mer_child_is_passing(errno))) {
+            return MER_CHILD_GONE;
         }
-        if (count <= 0) {
-            break;
-        }
-        received += (size_t)count;
+        received += count > 0 ? (size_t)count : 0;
     }
-    return received;
-}
-
-static void explain(MerCost *cost, int status, bool is_late, double timeout)
-{
-    mer_cost_clear(cost);
-    if (is_late) {
-        mer_cost_refuse(cost, "timeout: no answer within %g s", timeout);
-    } else if (WIFSIGNALED(status)) {
-        mer_cost_refuse(cost, "crash: ended by signal %d (%s)", WTERMSIG(status),
-                        strsignal(WTERMSIG(status)));
-    } else {
-        mer_cost_refuse(cost, "crash: ended with code %d without an answer", WEXITSTATUS(status));
-    }
+    return MER_CHILD_READY;
 }
 
 static void measure(const MerEvaluator *evaluator, const MerPlan *plan, const MerCall *call,
@@ -99,7 +77,6 @@ static void measure(const MerEvaluator *evaluator, const MerPlan *plan, const Me
     double timeout = type->timeout_s ? type->timeout_s(evaluator->state) : PATIENCE_S;
     Answer answer = {0};
     int    ends[2];
-    bool   was_cancelled = false;
     if (pipe(ends) != 0) {
         mer_cost_clear(cost);
         mer_cost_refuse(cost, "crash: no pipe to a child process: %s", strerror(errno));
@@ -111,22 +88,14 @@ static void measure(const MerEvaluator *evaluator, const MerPlan *plan, const Me
         answer_and_leave(evaluator, plan, call, ends[1]);
     }
     close(ends[1]);
-    double deadline = mer_clock() + timeout;
-    size_t received =
-        child > 0 ? receive(ends[0], &answer, deadline, call->notes, &was_cancelled) : 0;
-    bool is_late = received < sizeof answer && mer_clock() >= deadline;
-    int  status = 0;
-    if (child > 0) {
-        if (received < sizeof answer && (is_late || was_cancelled)) {
-            kill(-child, SIGKILL);
-            kill(child, SIGKILL);
-        }
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-        }
-    }
+    MerChildState state =
+        child > 0 ? receive(ends[0], &answer, mer_clock() + timeout, call->notes) : MER_CHILD_GONE;
+    bool is_over = state == MER_CHILD_LATE || state == MER_CHILD_CANCELLED;
+    int  status = child > 0 ? mer_child_end(child, is_over ? 0 : INFINITY) : 0;
     close(ends[0]);
-    if (received < sizeof answer) {
-        explain(cost, status, is_late, timeout);
+    if (state != MER_CHILD_READY) {
+        mer_cost_clear(cost);
+        mer_child_explain(state, status, timeout, cost);
         return;
     }
     *cost = answer.cost;

@@ -58,7 +58,8 @@ static MerStatus unknown_metric(Parser *p, const char *name)
     }
     const char *nearest = mer_name_nearest(plain, names, MER_METRIC_COUNT);
     return mer_error_set(p->error, MER_INVALID, "objective \"%s\": unknown metric \"%s\"%s%s",
-                         p->text, name, nearest ? ", did you mean " : "", nearest ? nearest : "");
+                         p->text, name, nearest ? ", did you mean " : "",
+                         nearest ? nearest : "; see mercator list metrics");
 }
 
 static MerStatus parse_sum(Parser *p);
@@ -148,7 +149,9 @@ MerStatus mer_objective_parse(const char *text, MerObjective *objective, MerAren
     parser.terms = MER_ARRAY(arena, Term, MAX_TERMS);
     MER_TRY(parse_sum(&parser));
     if (*parser.at) {
-        return fail(&parser, "an operator + * / ^ or the end");
+        return fail(&parser, *parser.at == ','
+                                 ? "one metric or expression; --pareto takes several metrics"
+                                 : "an operator + * / ^ or the end");
     }
     bool  is_metric = parser.count == 1 && parser.terms[0].kind == 'm';
     char *plain = mer_arena_text(arena, text); /* EDP and edp are one, in logs and folders, too */

@@ -186,6 +186,35 @@ static UnitTimes unit_times(const MerSchedule *schedule, const MerBandwidthTimes
     return (UnitTimes){work / cycles, stall / cycles, fmax(0, 1 - (work + stall) / cycles)};
 }
 
+/* Which jobs a core begins with, where a queue does not say so because jobs wait for others. */
+static const char *print_starts(const MerSchedule *schedule, const MerBandwidthTimes *times,
+                                MerArena *arena)
+{
+    enum { MOST = 8 };
+    const char *text = "";
+    double     *start = MER_ARRAY(arena, double, schedule->job_count + 1);
+    if (!schedule->before_start || schedule->before_start[schedule->job_count] == 0) {
+        return text;
+    }
+    for (int j = 0; j < schedule->job_count; j++) {
+        start[j] = isnan(times->end[j]) ? INFINITY : times->start[j];
+    }
+    const int *order = mer_schedule_sorted(start, schedule->job_count, arena);
+    for (int u = 0; u < schedule->unit_count; u++) {
+        int count = 0;
+        for (int i = 0; i < schedule->job_count; i++) {
+            bool is_next = times->unit[order[i]] == u && start[order[i]] < INFINITY;
+            if (is_next && count++ < MOST) {
+                text = mer_arena_format(
+                    arena, "%s%s%s%s", text, count == 1 ? schedule->unit_names[u] : "",
+                    count == 1 ? " starts " : " ", schedule->job_names[order[i]]);
+            }
+        }
+        text = count ? mer_arena_format(arena, "%s%s\n", text, count > MOST ? " ..." : "") : text;
+    }
+    return text;
+}
+
 const char *mer_bandwidth_print(const void *opened, const MerPlan *plan, MerArena *arena)
 {
     const MerBandwidthState *state = opened;
@@ -203,7 +232,7 @@ const char *mer_bandwidth_print(const void *opened, const MerPlan *plan, MerAren
                                     schedule->unit_names[u], 100 * shares.busy,
                                     100 * shares.stalled, 100 * shares.idle);
         }
-        text = mer_arena_format(arena, "%s\n%s", text,
+        text = mer_arena_format(arena, "%s%s\n%s", print_starts(schedule, &times, scratch), text,
                                 mer_bandwidth_print_requests(schedule, &times, scratch));
     }
     mer_arena_free(scratch);

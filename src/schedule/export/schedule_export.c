@@ -2,6 +2,7 @@
  * made from how the evaluator plays a plan (docs/scheduling.md, "Outputs"). */
 #include "schedule/export/schedule_export.h"
 
+#include "mercator/text.h"
 #include "schedule/table/schedule_table.h"
 
 #include <math.h>
@@ -24,11 +25,11 @@ static void play(const MerExportTask *task, MerGantt *gantt, MerArena *arena)
 
 static void write_number(FILE *file, double value)
 {
+    char text[32] = "";
     if (isfinite(value)) {
-        fprintf(file, ",%.17g", value);
-    } else {
-        fputc(',', file);
+        mer_print_real(text, value);
     }
+    fprintf(file, ",%s", text);
 }
 
 /* Names of layers may hold commas. */
@@ -100,9 +101,9 @@ static MerStatus export_csv(const MerExport *what, MerExportFiles *files, MerErr
     MerGantt *gantts = play_all(what, files->arena);
     FILE     *file = mer_export_begin(files);
     if (file) {
-        fprintf(file,
-                "job,model,layer,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,"
-                "stall_cycles,traffic_bytes,energy_nj,release,deadline,lateness,group,request\n");
+        fprintf(file, "job,model,layer,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,"
+                      "stall_cycles,traffic_bytes,energy_nj,release_cycle,deadline_cycle,"
+                      "lateness_cycles,group,request\n");
         for (int t = 0; t < what->count; t++) {
             write_csv_task(&gantts[t], file);
         }
