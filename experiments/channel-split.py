@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Images and tables of docs/studies/channel-split.md.
 
-    python3 experiments/channel-split.py data DATA FOLDER     the small image set of the hard case, made from DATA/fashion
+    python3 experiments/channel-split.py data DATA FOLDER     the image sets, made from DATA/fashion and DATA/fsdd-mfcc
     python3 experiments/channel-split.py tables RUNS [STUDY...]   from the runs of channel-split.sh
 
 Differences of accuracy are paired by seed and test image; their intervals are the middle 95 % of 1,000 draws of seeds and of images (four at a time), both
@@ -18,7 +18,9 @@ DRAWS = 1000
 PARTS = ("test", "noisy", "shifted")
 
 
-# ---- images of half the height and width: 1,500 to train with, the next 2,000 and the 1,000 of the test part to test with
+# ---- images: what is not needed to train with becomes test images, which make intervals narrower
+
+TRAIN = 1500
 
 
 def read_idx(path):
@@ -26,12 +28,12 @@ def read_idx(path):
         data = file.read()
     rank = data[3]
     shape = struct.unpack(f">{rank}I", data[4:4 + 4 * rank])
-    return shape, data[4 + 4 * rank:]
+    return data[2], shape, data[4 + 4 * rank:]
 
 
-def write_idx(path, shape, data):
+def write_idx(path, kind, shape, data):
     with open(path + ".part", "wb") as file:
-        file.write(bytes([0, 0, 8, len(shape)]) + struct.pack(f">{len(shape)}I", *shape) + data)
+        file.write(bytes([0, 0, kind, len(shape)]) + struct.pack(f">{len(shape)}I", *shape) + data)
     os.rename(path + ".part", path)
 
 
@@ -45,20 +47,30 @@ def halve(images, side):
     return b"".join(rows)
 
 
-def make_data(source, folder, train=1500, more=2000):
-    here = folder + "/fashion-14.part"
-    os.makedirs(here, exist_ok=True)
-    for kind in ("images-idx3-ubyte", "labels-idx1-ubyte"):
-        shape, first = read_idx(f"{source}/fashion/train-{kind}")
-        _, second = read_idx(f"{source}/fashion/test-{kind}")
-        sides = tuple(side // 2 for side in shape[1:])
-        if sides:
-            first, second = halve(first, shape[1]), halve(second, shape[1])
+def make_set(source, folder, kinds, more=None, change=None):
+    """The first TRAIN samples to train with; the next ones and the test part to test with."""
+    os.makedirs(folder + ".part", exist_ok=True)
+    for kind in kinds:
+        code, shape, first = read_idx(f"{source}/train-{kind}")
+        _, _, second = read_idx(f"{source}/test-{kind}")
+        sides = shape[1:]
+        if change and sides:
+            first, second, sides = change(first, sides[0]), change(second, sides[0]), tuple(side // 2 for side in sides)
         size = len(first) // shape[0]
-        test = first[train * size:(train + more) * size] + second
-        write_idx(f"{here}/train-{kind}", (train,) + sides, first[:train * size])
-        write_idx(f"{here}/test-{kind}", (len(test) // size,) + sides, test)
-    os.rename(here, folder + "/fashion-14")
+        end = None if more is None else (TRAIN + more) * size
+        test = first[TRAIN * size:end] + second
+        write_idx(f"{folder}.part/train-{kind}", code, (TRAIN,) + sides, first[:TRAIN * size])
+        write_idx(f"{folder}.part/test-{kind}", code, (len(test) // size,) + sides, test)
+    os.rename(folder + ".part", folder)
+
+
+def make_data(source, folder):
+    images = ("images-idx3-ubyte", "labels-idx1-ubyte")
+    for name, made in (("fashion-14", lambda path: make_set(source + "/fashion", path, images, 2000, halve)),
+                       ("fashion-more", lambda path: make_set(source + "/fashion", path, images)),
+                       ("spoken-more", lambda path: make_set(source + "/fsdd-mfcc", path, ("mfcc-idx3-byte", "labels-idx1-ubyte")))):
+        if not os.path.exists(f"{folder}/{name}"):
+            made(f"{folder}/{name}")
 
 
 # ---- runs

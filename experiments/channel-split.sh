@@ -13,7 +13,7 @@ if [ "$1" = cell ]; then # PROGRAM FOLDER NAME OPTION...: one run
     else
         set -- "$@" --pareto accuracy,latency --warmup_cache "$out/warm" --threads 1 -o "$out/$name"
     fi
-    /usr/bin/time -a -f %U -o "$out/$name/cpu.part" "$program" split "$@" --no-report --quiet >"$out/$name/messages" 2>&1 || {
+    /usr/bin/time -q -a -f %U -o "$out/$name/cpu.part" "$program" split "$@" --no-report --quiet >"$out/$name/messages" 2>&1 || {
         cat "$out/$name/messages"
         exit 255
     }
@@ -55,8 +55,9 @@ polished() { # STUDY SEEDS NAME COUNT: the searched splits after the polish
     start
 }
 baselines="all_8bit all_ternary io_8bit min_latency min_energy layer_wise half sensitivity"
+images() { [ -e "$out/data/spoken-more" ] || python3 "$here/channel-split.py" data "$data" "$out/data"; }
 hard_case() {
-    [ -e "$out/data/fashion-14" ] || python3 "$here/channel-split.py" data "$data" "$out/data"
+    images
     options="resnet8@input=1x14x14 --platform diana --dataset fashion-14 --data $out/data --samples 1000 --shift 1 --flip true --warmup_epochs 60 --test_noise 0.1 --test_shift 2"
     training=split_train:finetune_epochs=8,answers=true
     search=search_epochs=10,alpha_rate=0.05
@@ -73,23 +74,26 @@ hard() {
     start
 }
 # More seeds for the comparison with fixed mappings, and the splits after the polish.
+added="4 5 6 7 8 9 10 11 12 13 14"
+ten="1 2 3 4 5 6 7 8 9 10"
+six="1 2 3 4 5 6"
 more() {
     hard_case
-    fixed hard "4 5 6" "$baselines"
-    searched hard "4 5 6" $default "$lambdas,$search" gradient=$default
+    fixed hard "$added" "$baselines"
+    searched hard "$added" $default "$lambdas,$search" gradient=$default
     start
-    for seed in 1 2 3 4 5 6; do # nearer to the cheapest split than half way
+    for seed in 1 2 3 $added; do # nearer to the cheapest split than half way
         add "hard/sensitivity_20-$seed" $options --seed $seed --optimizer sensitivity:target=0.2 --evaluator "$training"
     done
-    polished hard "1 2 3 4 5 6" $default 5
+    polished hard "1 2 3 $added" $default 5
 }
 # The same search for energy.
 energy() {
     hard_case
     options="$options --objective energy"
-    searched hard "1 2 3 4 5 6" energy "$lambdas,$search" gradient=$default
+    searched hard "$ten" energy "$lambdas,$search" gradient=$default
     start
-    polished hard "1 2 3 4 5 6" energy 5
+    polished hard "$ten" energy 5
     searched hard "1 2 3" energy_expected "$lambdas,$search" gradient=expected
     start
 }
@@ -106,63 +110,77 @@ remedies() {
     searched hard "1 2 3" target "target=0.4,$search" gradient=$default
     start
 }
-# Smaller studies: 3 strengths, 3 seeds, few epochs.
-fashion() {
-    options="resnet8 --platform diana --dataset fashion --data $data --samples 1000 --batch_size 50 --shift 3 --flip true --warmup_epochs 12 --test_noise 0.1 --test_shift 4"
+# Smaller studies: 3 strengths, few epochs.
+fashion_case() {
+    images
+    options="resnet8 --platform diana --dataset fashion-more --data $out/data --samples 1000 --batch_size 50 --shift 3 --flip true --warmup_epochs 12 --test_noise 0.1 --test_shift 4"
     training=split_train:finetune_epochs=4,answers=true
-    seeds="1 2 3 4 5 6"
+}
+spoken_case() {
+    images
+    options="ds_cnn --platform diana --dataset spoken-more --data $out/data --samples 1000 --batch_size 50 --roll 5 --warmup_epochs 12 --test_noise 0.05 --test_shift 3"
+    training=split_train:finetune_epochs=5,answers=true
+}
+darkside_case() {
+    images
+    options="mobilenet_v1@input=1x28x28@width=0.25@stem_stride=1 --platform darkside --dataset fashion-more --data $out/data --samples 1000 --batch_size 50 --shift 2 --flip true --warmup_epochs 30 --test_noise 0.1 --test_shift 4"
+    training=split_train:finetune_epochs=8,answers=true
+}
+small=search_epochs=5,alpha_rate=0.05
+fashion() {
+    fashion_case
+    seeds="$ten 11 12"
     fixed fashion "$seeds" "all_8bit all_ternary io_8bit min_latency min_energy half"
-    searched fashion "$seeds" searched "lambda=[0.3,10,100],search_epochs=5,alpha_rate=0.05" gradient=$default
-    searched fashion "$seeds" low "lambda=[0.003,0.03],search_epochs=5,alpha_rate=0.05" gradient=$default
+    searched fashion "$seeds" searched "lambda=[0.3,10,100],$small" gradient=$default
+    searched fashion "$seeds" low "lambda=[0.003,0.03],$small" gradient=$default
     start
     polished fashion "$seeds" searched 3
+    fixed fashion "13 14 15 16 17 18 19 20 21 22 23 24" "all_8bit all_ternary" # which differs most from seed to seed
+    start
 }
 spoken() {
-    options="ds_cnn --platform diana --dataset fsdd-mfcc --data $data --samples 1000 --batch_size 50 --roll 5 --warmup_epochs 12 --test_noise 0.05 --test_shift 3"
-    training=split_train:finetune_epochs=5,answers=true
-    seeds="1 2 3 4 5 6"
-    fixed spoken "$seeds" "all_8bit all_ternary io_8bit min_latency min_energy half"
-    searched spoken "$seeds" searched "lambda=[0.3,10,100],search_epochs=5,alpha_rate=0.05" gradient=$default
+    spoken_case
+    fixed spoken "$ten" "all_8bit all_ternary io_8bit min_latency min_energy half"
+    searched spoken "$ten" searched "lambda=[0.3,10,100],$small" gradient=$default
+    searched spoken "$ten" low "lambda=[0.003,0.03],$small" gradient=$default
     start
-    polished spoken "$seeds" searched 3
+    polished spoken "$ten" searched 3
 }
+# The same two searched for energy.
+thrifty() {
+    spoken_case
+    options="$options --objective energy"
+    searched spoken "$six" energy "lambda=[0.3,10,100],$small" gradient=$default
+    start
+    polished spoken "$six" energy 3
+    fashion_case
+    options="$options --objective energy"
+    searched fashion "$six" energy "lambda=[0.3,10,100],$small" gradient=$default
+    start
+    polished fashion "$six" energy 3
+}
+long=search_epochs=8,alpha_rate=0.05
 darkside() {
-    options="mobilenet_v1@input=1x28x28@width=0.25@stem_stride=1 --platform darkside --dataset fashion --data $data --samples 1000 --batch_size 50 --shift 2 --flip true --warmup_epochs 30 --test_noise 0.1 --test_shift 4"
-    training=split_train:finetune_epochs=8,answers=true
-    fixed darkside "1 2 3" "all_conv all_depthwise half"
-    searched darkside "1 2 3" searched "lambda=[0.01,0.1,1],search_epochs=8,alpha_rate=0.05,ramp=linear" gradient=$default
-    for seed in 1 2 3; do # three times the epochs for the two ends
+    darkside_case
+    fixed darkside "$six" "all_conv all_depthwise half"
+    searched darkside "$six" searched "lambda=[0.01,0.1,1],$long,ramp=linear" gradient=$default
+    for seed in $six; do # three times the epochs for the two ends
         for end in conv depthwise; do
             add "darkside/${end}_24_epochs-$seed" $options --seed $seed --optimizer all_$end --evaluator split_train:finetune_epochs=24,answers=true
         done
     done
-    searched darkside "1 2 3" high "lambda=[10],search_epochs=8,alpha_rate=0.05" gradient=$default
+    searched darkside "$six" high "lambda=[10],$long" gradient=$default
     start
 }
-# What was tried so that the search on Darkside reaches all_depthwise; and it with the epochs of the longest rival.
+# What was tried so that the search on Darkside reaches all_depthwise.
 ends() {
-    options="mobilenet_v1@input=1x28x28@width=0.25@stem_stride=1 --platform darkside --dataset fashion --data $data --samples 1000 --batch_size 50 --shift 2 --flip true --warmup_epochs 30 --test_noise 0.1 --test_shift 4"
-    training=split_train:finetune_epochs=8,answers=true
-    searched darkside "1 2 3" higher "lambda=[100],search_epochs=8,alpha_rate=0.05" gradient=$default
+    darkside_case
+    searched darkside "1 2 3" higher "lambda=[100],$long" gradient=$default
     searched darkside "1 2 3" longer "lambda=[10],search_epochs=16,alpha_rate=0.05" gradient=$default
     searched darkside "1 2 3" quicker "lambda=[10],search_epochs=8,alpha_rate=0.2" gradient=$default
-    searched darkside "1 2 3" by_expected "lambda=[10],search_epochs=8,alpha_rate=0.05" gradient=expected
-    searched darkside "1 2 3" by_chord "lambda=[10],search_epochs=8,alpha_rate=0.05" gradient=chord
+    searched darkside "1 2 3" by_expected "lambda=[10],$long" gradient=expected
+    searched darkside "1 2 3" by_chord "lambda=[10],$long" gradient=chord
     polished darkside "1 2 3" high 1
-}
-# The smaller studies on DIANA searched for energy.
-thrifty() {
-    seeds="1 2 3 4 5 6"
-    options="ds_cnn --platform diana --dataset fsdd-mfcc --data $data --samples 1000 --batch_size 50 --roll 5 --warmup_epochs 12 --test_noise 0.05 --test_shift 3 --objective energy"
-    training=split_train:finetune_epochs=5,answers=true
-    searched spoken "$seeds" energy "lambda=[0.3,10,100],search_epochs=5,alpha_rate=0.05" gradient=$default
-    start
-    polished spoken "$seeds" energy 3
-    options="resnet8 --platform diana --dataset fashion --data $data --samples 1000 --batch_size 50 --shift 3 --flip true --warmup_epochs 12 --test_noise 0.1 --test_shift 4 --objective energy"
-    training=split_train:finetune_epochs=4,answers=true
-    searched fashion "$seeds" energy "lambda=[0.3,10,100],search_epochs=5,alpha_rate=0.05" gradient=$default
-    start
-    polished fashion "$seeds" energy 3
 }
 # For the tests: seconds, numbers that mean nothing.
 tiny() {

@@ -173,6 +173,9 @@ MerStatus mer_graph_finish(MerGraph *graph, MerError *error);
 /* Every index in range, extents >= 1, sizes without overflow, no cycle, one producer per value. */
 MerStatus mer_graph_check(const MerGraph *graph, MerError *error);
 
+/* (count, 2): operators from, to, where the second reads what the first makes; in `arena`. */
+int *mer_graph_edges(const MerGraph *graph, MerArena *arena, int *count);
+
 const char *mer_op_kind_name(MerOpKind kind);
 bool        mer_op_kind_has_macs(MerOpKind kind);
 const char *mer_type_name(MerType type);

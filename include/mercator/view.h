@@ -120,9 +120,13 @@ typedef struct MerViewNode {
     const char *parent; /* the block it is in: large graphs are drawn as blocks first */
     double      value;
     bool        is_marked; /* outlined: a critical path, a choice */
+    /* that it is a part of, counted from 1: a click chooses it, and its metrics colour the node; 0: none */
+    int                task;
+    const MerViewCell *cells; /* by column; NULL: nothing to say */
 } MerViewNode;
 typedef struct MerViewGraph {
     const char        *unit;       /* of the values; NULL: nodes have none */
+    const char        *value_name; /* NULL: value */
     const char        *group_name; /* NULL: group */
     const char *const *groups;     /* in the order of their colours; NULL: as they first occur */
     int                group_count;
@@ -130,6 +134,9 @@ typedef struct MerViewGraph {
     int                node_count;
     const int         *edges; /* (edges, 2): from, to */
     int                edge_count;
+    /* what else the reader can colour the nodes by: texts, or numbers where there is a unit */
+    const MerViewColumn *columns;
+    int                  column_count;
 } MerViewGraph;
 void mer_view_graph(MerNotes *notes, const MerView *view, const MerViewGraph *graph);
 

@@ -117,21 +117,26 @@ static void write_cell(MerJson *json, const MerViewColumn *column, const MerView
     }
 }
 
+static void write_columns(MerJson *json, const MerViewColumn *columns, int count)
+{
+    mer_json_array(json, "columns");
+    for (int c = 0; c < count; c++) {
+        const MerViewColumn *column = &columns[c];
+        mer_json_object(json, NULL);
+        mer_json_text(json, "name", column->name);
+        maybe_text(json, "unit", column->unit);
+        maybe_text(json, "help", column->help);
+        maybe_true(json, "bar", column->has_bar);
+        mer_json_end_object(json);
+    }
+    mer_json_end_array(json);
+}
+
 void mer_view_table(MerNotes *notes, const MerView *view, const MerViewTable *table)
 {
     MerJson json = {0};
     begin(&json, "table", view);
-    mer_json_array(&json, "columns");
-    for (int c = 0; c < table->column_count; c++) {
-        const MerViewColumn *column = &table->columns[c];
-        mer_json_object(&json, NULL);
-        mer_json_text(&json, "name", column->name);
-        maybe_text(&json, "unit", column->unit);
-        maybe_text(&json, "help", column->help);
-        maybe_true(&json, "bar", column->has_bar);
-        mer_json_end_object(&json);
-    }
-    mer_json_end_array(&json);
+    write_columns(&json, table->columns, table->column_count);
     mer_json_array(&json, "rows");
     for (int r = 0; r < table->row_count; r++) {
         mer_json_array(&json, NULL);
@@ -279,27 +284,45 @@ void mer_view_timeline(MerNotes *notes, const MerView *view, const MerViewTimeli
     finish(&json, notes);
 }
 
+static void write_node(MerJson *json, const MerViewGraph *graph, const MerViewNode *node)
+{
+    mer_json_object(json, NULL);
+    mer_json_text(json, "name", node->name);
+    maybe_text(json, "group", node->group);
+    maybe_text(json, "parent", node->parent);
+    if (graph->unit != NULL) {
+        mer_json_real(json, "value", node->value);
+    }
+    maybe_true(json, "marked", node->is_marked);
+    if (node->task > 0) {
+        mer_json_int(json, "task", node->task - 1);
+    }
+    if (node->cells) {
+        mer_json_array(json, "cells");
+        for (int c = 0; c < graph->column_count; c++) {
+            write_cell(json, &graph->columns[c], &node->cells[c]);
+        }
+        mer_json_end_array(json);
+    }
+    mer_json_end_object(json);
+}
+
 void mer_view_graph(MerNotes *notes, const MerView *view, const MerViewGraph *graph)
 {
     MerJson json = {0};
     begin(&json, "graph", view);
     maybe_text(&json, "unit", graph->unit);
+    maybe_text(&json, "value_name", graph->value_name);
     maybe_text(&json, "group_name", graph->group_name);
     if (graph->groups) {
         mer_json_texts(&json, "groups", graph->groups, graph->group_count);
     }
+    if (graph->column_count > 0) {
+        write_columns(&json, graph->columns, graph->column_count);
+    }
     mer_json_array(&json, "nodes");
     for (int n = 0; n < graph->node_count; n++) {
-        const MerViewNode *node = &graph->nodes[n];
-        mer_json_object(&json, NULL);
-        mer_json_text(&json, "name", node->name);
-        maybe_text(&json, "group", node->group);
-        maybe_text(&json, "parent", node->parent);
-        if (graph->unit != NULL) {
-            mer_json_real(&json, "value", node->value);
-        }
-        maybe_true(&json, "marked", node->is_marked);
-        mer_json_end_object(&json);
+        write_node(&json, graph, &graph->nodes[n]);
     }
     mer_json_end_array(&json);
     mer_json_array(&json, "edges");

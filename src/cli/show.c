@@ -278,6 +278,26 @@ static void show_decisions(const MerDecisionTimes *times, FILE *file)
     fputc('\n', file);
 }
 
+/* What learning choices costs beside a training without them. */
+static void show_training(const MerPhaseTimes *times, FILE *file)
+{
+    bool is_explained = false;
+    for (int p = 0; p < times->count; p++) {
+        const MerPhaseTime *phase = &times->phases[p];
+        double              relative = mer_phase_relative(times, p);
+        char                seconds[48];
+        mer_print_engineering(seconds, phase->seconds, "s");
+        fprintf(file, "%s%s %lld epoch%s in %s", p > 0 ? ", " : "training: ", phase->name,
+                (long long)phase->epochs, phase->epochs == 1 ? "" : "s", seconds);
+        if (!phase->is_plain && !isnan(relative)) {
+            fprintf(file, " (%.2fx%s)", relative,
+                    is_explained ? "" : " the processor time of a plain epoch");
+            is_explained = true;
+        }
+    }
+    fputs(times->count > 0 ? "\n" : "", file);
+}
+
 /* What a solver has proven of one class of plans, where it says nothing of the others. */
 static void show_reference(const MerRunResult *result, FILE *file)
 {
@@ -365,4 +385,5 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
     mer_show_front(spec, result, arena, file);
     print_sentence(result, file);
     show_decisions(&result->decisions, file);
+    show_training(&result->training, file);
 }

@@ -156,3 +156,24 @@ bool mer_type_is_float(MerType type)
     return type == MER_TYPE_FLOAT32 || type == MER_TYPE_FLOAT16 || type == MER_TYPE_BFLOAT16 ||
            type == MER_TYPE_FLOAT64 || type == MER_TYPE_FLOAT8;
 }
+
+int *mer_graph_edges(const MerGraph *graph, MerArena *arena, int *count)
+{
+    size_t most = 0;
+    for (int o = 0; o < graph->op_count; o++) {
+        most += (size_t)graph->ops[o].input_count;
+    }
+    int *edges = MER_ARRAY(arena, int, 2 * most + 1);
+    *count = 0;
+    for (int o = 0; o < graph->op_count; o++) {
+        const MerOp *op = &graph->ops[o];
+        for (int i = 0; i < op->input_count; i++) {
+            int from = graph->values[op->inputs[i]].producer;
+            if (from >= 0) {
+                edges[2 * *count] = from;
+                edges[2 * (*count)++ + 1] = o;
+            }
+        }
+    }
+    return edges;
+}

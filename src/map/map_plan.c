@@ -18,7 +18,10 @@ static uint64_t hash_nest(const MerPlan *plan, uint64_t hash)
         hash = hash_ints(hash, level->temporal, MER_DIM_COUNT);
         hash = hash_ints(hash, level->x, MER_DIM_COUNT);
         hash = hash_ints(hash, level->y, MER_DIM_COUNT);
-        hash = hash_ints(hash, level->order, MER_DIM_COUNT);
+        for (int i = 0; i < MER_DIM_COUNT; i++) { /* where a loop of one turn stands is no choice */
+            bool is_loop = level->temporal[level->order[i]] > 1;
+            hash = is_loop ? mer_hash_int(hash, level->order[i]) : hash;
+        }
         hash = mer_hash_int(hash, level->keep);
     }
     return hash;

@@ -7,6 +7,7 @@
 #include "run/log/ends.h"
 #include "run/log/runlog.h"
 #include "run/search/batch.h"
+#include "run/search/phase_times.h"
 
 typedef struct MerRunTask { /* one task, opened */
     MerProblem   problem;
@@ -33,6 +34,7 @@ typedef struct MerRunState {
     MerPool          *pool;
     MerRunlog         log;
     FILE             *clock_file;
+    MerPhaseWatch     watch;
     MerNameTable      known_files; /* of the folder: written by a run before */
     MerError         *error;
     /* while all tasks are opened before the first search; NULL later */
@@ -101,7 +103,9 @@ void mer_run_write_bound(MerJson *json, const char *key, const MerBound *bound);
 MerWhole mer_run_whole(const MerRunState *run); /* total.c */
 void     mer_run_add_up(MerRunState *run);
 void mer_run_add_work(MerTaskResult *total, const MerTaskResult *part); /* trials and the like */
-MerStatus mer_run_write_plans(MerRunState *run, MerError *error);       /* plan_file.c */
+/* The workload with the tasks of its operators as a view (graph_note.c). */
+MerStatus mer_run_note_graph(MerRunState *run, MerError *error);
+MerStatus mer_run_write_plans(MerRunState *run, MerError *error); /* plan_file.c */
 /* After a search in vain: what is in the way, and the nearest miss, into the task's result. */
 void      mer_run_explain(MerRunState *run, MerRunTask *task); /* explain.c */
 MerStatus mer_run_export(MerRunState *run, MerError *error);   /* export.c */

@@ -22,7 +22,7 @@ expect 1 "$MERCATOR" $run --batch 50 -o dir
 says err '(other options, seed or budget)'
 cmp first dir/run.jsonl
 expect 0 "$MERCATOR" $run --objective cycles -o dir --force
-! cmp -s first dir/run.jsonl
+if cmp -s first dir/run.jsonl; then exit 1; fi
 
 # files that no run has written are neither replaced nor deleted
 mkdir own

@@ -32,7 +32,7 @@ install="cmake --install $MERCATOR_BUILD_DIR --prefix $PWD/prefix"
 if ls "$libdir"/libmercator.so >/dev/null 2>&1; then
     expect 0 env PATH="$PWD/bin:$PATH" MERCATOR_TEST_FOLDER=/nowhere $install
     says out 'is none of the dynamic linker'
-    ! grep -qx 'ldconfig ' calls
+    lacks '^ldconfig $' calls
     expect 0 env PATH="$PWD/bin:$PATH" MERCATOR_TEST_FOLDER="$libdir" $install
     grep -qx 'ldconfig ' calls
     rm calls

@@ -24,6 +24,10 @@ done
 cp out summary
 
 # the same again, with another number of threads
+# The network with the task of each operator: the report colours it. The last convolution is of the tenth task.
+grep '"source":"run","name":"view"' one/run.jsonl >graph
+test "$(wc -l <graph)" -eq 1
+grep -q '{"name":"/layer4/layer4.1/conv2/Conv","group":"conv","task":9},{"name":"/layer4/layer4.1/Add","group":"element-wise"}' graph
 expect 0 "$MERCATOR" map resnet18 --platform s256 --optimizer annealing --budget $budget --seed 1 --json --quiet -o two --threads 2
 cmp one/run.jsonl two/run.jsonl
 cmp one/mapping.yaml two/mapping.yaml

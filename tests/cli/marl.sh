@@ -47,7 +47,7 @@ says err 'cut off or broken'
 # a policy that could not be saved is refused before the search, not after it
 expect 1 $map --select 5 --optimizer marl --budget 100 --save-policy no/such/folder/policy -o early --force
 says err 'no/such/folder/policy: cannot write'
-! grep -q '"type":"trial"' early/run.jsonl 2>/dev/null
+lacks '"type":"trial"' early/run.jsonl 2>/dev/null
 expect 1 $map --select 5 --optimizer annealing --budget 100 --save-policy kept -o early --force
 says err 'annealing has no policy to save'
 [ ! -e kept ]

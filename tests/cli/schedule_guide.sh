@@ -56,4 +56,4 @@ for run in cached damaged; do
     grep queues "$run/schedule.yaml" >second
     cmp first second
 done
-! grep -q damaged prices/*
+lacks damaged prices/*

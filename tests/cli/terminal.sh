@@ -47,7 +47,7 @@ grep -q 'C256 Y7 X7 /2' seen # sizes are never cut
 expect 0 "$MERCATOR" map resnet18 --optimizer random --budget 300 --quiet --no-report -o table
 says out '/layer2/layer2.0/downsample/downsample.0/Conv'
 says out 'utilisation'
-! grep -q "$escape" out
+lacks "$escape" out
 
 # Colours: for titles, errors and warnings, unless somebody minds.
 at 80 "$MERCATOR list metrics"
@@ -55,7 +55,7 @@ grep -q "$escape" raw
 at 80 "$MERCATOR inspect nothing_of_that_name; true"
 grep -q "$escape\[1;31mmercator:" raw
 at 80 "NO_COLOR=1 $MERCATOR list metrics; NO_COLOR=1 $MERCATOR inspect nothing_of_that_name; TERM=dumb $MERCATOR list metrics"
-! grep -q "$escape" raw
+lacks "$escape" raw
 
 # The progress line: the best with its unit, the rate and the time left, in every width.
 for columns in 40 80 200; do

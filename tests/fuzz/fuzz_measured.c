@@ -1,13 +1,11 @@
 /* Any bytes as measured times: refused with one line, or times that are numbers. */
+#include "fuzz/as_file.h"
 #include "place/inputs/profile_build.h"
 #include "place/place_parts.h"
 
 #include "mercator/platform.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,18 +29,16 @@ static MerGraph *make_graph(MerArena *arena)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char               path[] = "/tmp/mercator-fuzz-XXXXXX";
+    FuzzFile           file = fuzz_file("times", data, size);
     MerArena          *arena = mer_arena_new();
     const MerPlatform *platform;
     const char        *remarks[2] = {NULL, NULL};
-    MerPlaceOptions    options = {.decide = "place", .profile = path, .group_work_limit = 1};
+    MerPlaceOptions    options = {.decide = "place", .profile = file.path, .group_work_limit = 1};
     MerProblem         problem = {.graph = make_graph(arena), .options = &options};
     MerPlace           place;
     MerError           error = {0};
-    int                file = mkstemp(path);
-    if (file < 0 || (size > 0 && write(file, data, size) != (ssize_t)size) || close(file) != 0 ||
-        mer_platform_parse("machine", machine, sizeof machine - 1, arena, &platform, NULL) !=
-            MER_OK) {
+    if (mer_platform_parse("machine", machine, sizeof machine - 1, arena, &platform, NULL) !=
+        MER_OK) {
         abort();
     }
     problem.platform = platform;
@@ -55,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (error.message[0] == '\0' || strchr(error.message, '\n')) {
         abort();
     }
-    remove(path);
+    fuzz_file_remove(&file);
     mer_arena_free(arena);
     return 0;
 }

@@ -1,11 +1,11 @@
 /* The proven optima of the nine reference layers on s256 (EDP): never worse than the annealing results
- * of the map document (section 10), and equal to what was proven before. */
+ * of docs/loopnest-model.md, "Reference figures", and equal to what was proven before. */
 #include "run_support.h"
 
 #include "exact_support.h"
 #include "s256.h"
 
-/* Proven by exact_nest itself; SA-F of the document is the independent check. */
+/* Proven by exact_nest itself; the free annealing of that page is the independent check. */
 static const double free_axes[] = {3.70027238e14, 2.99349586e14, 8.38426606e13,
                                    3.14274950e14, 3.35361856e14, 4.91385125e14,
                                    9.64531145e13, 2.61661434e15, 5.72540255e13};

@@ -1,5 +1,5 @@
-/* loopnest against the numbers of the map document: bounds (8.2), Timeloop v3.0.3 energies and the
- * annealing results (section 10). Relative tolerances are half a unit of the last printed digit. */
+/* loopnest against docs/loopnest-model.md, "Reference figures": bounds, energies of Timeloop v3.0.3 and
+ * annealing results. Relative tolerances are half a unit of the last printed digit. */
 #include "map/cost/loopnest.h"
 #include "map/nest/nest_bound.h"
 #include "map/nest/nest_format.h"

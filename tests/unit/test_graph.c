@@ -287,6 +287,22 @@ static void test_four_bit_values_round_up_to_bytes(void **state)
     mer_arena_free(arena);
 }
 
+static void test_edges_are_from_makers_to_readers(void **state)
+{
+    MerArena *arena = mer_arena_new();
+    MerGraph *graph = two_layers(arena);
+    int       count;
+    (void)state;
+    assert_int_equal(mer_graph_finish(graph, NULL), MER_OK);
+    int *edges = mer_graph_edges(graph, arena, &count);
+    assert_int_equal(count, graph->op_count - 1); /* a chain */
+    for (int e = 0; e < count; e++) {
+        assert_int_equal(edges[2 * e], e);
+        assert_int_equal(edges[2 * e + 1], e + 1);
+    }
+    mer_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +321,7 @@ int main(void)
         cmocka_unit_test(test_long_chains_are_sorted_without_recursion),
         cmocka_unit_test(test_unknown_shapes_have_no_elements),
         cmocka_unit_test(test_four_bit_values_round_up_to_bytes),
+        cmocka_unit_test(test_edges_are_from_makers_to_readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

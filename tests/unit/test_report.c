@@ -353,6 +353,57 @@ static void test_page_holds_data_that_cannot_end_its_element(void **state)
     assert_int_equal(count_files(fixture), 2);
 }
 
+static void test_page_of_several_runs_keeps_notes_apart(void **state)
+{
+    Fixture *fixture = *state;
+    assert_int_equal(
+        read_run(fixture,
+                 "{\"type\":\"header\",\"format\":\"mercator-run/1\",\"tasks\":[{\"name\":"
+                 "\"a\",\"knob_names\":[\"tile\"]}]}\n"
+                 "{\"type\":\"note\",\"index\":0,\"task\":0,\"source\":\"s\",\"name\":\"n\","
+                 "\"value\":\"</script>\"}\n"),
+        MER_OK);
+    MerReportRun runs[] = {fixture->run, fixture->run};
+    assert_int_equal(
+        mer_report_html(runs, 2, NULL, in_folder(fixture, "report.html"), &fixture->error), MER_OK);
+    char *page = read_file(fixture, "report.html");
+    char *data = strstr(page, "id=\"mercator-data\">");
+    char *second = strstr(page, "<script type=\"application/json\" id=\"mercator-run-1\">");
+    assert_non_null(data);
+    assert_non_null(second);
+    mer_test_contains(second, "\"notes\":[{\"index\":0,\"task\":0,\"source\":\"s\",\"name\":\"n\","
+                              "\"value\":\"\\u003c/script>\"}],\"plans\":[]}</script>");
+    *strstr(data, "</script>") = '\0';
+    mer_test_contains(data, "\"details\":1,\"has_plans\":false}");
+    assert_null(strstr(data, "\"notes\""));
+    assert_null(strstr(data, "knob_names")); /* long, and not shown */
+}
+
+#define COSTLY(index, task, cost)                                                                  \
+    "{\"type\":\"trial\",\"index\":" index ",\"task\":" task ",\"score\":1,\"cost\":" cost "}\n"
+
+static void test_costs_of_trials_are_kept_where_there_is_a_front(void **state)
+{
+    Fixture *fixture = *state;
+    write_file(fixture, "summary.json", "{\"front\":[{\"index\":0,\"cycles\":1}]}");
+    assert_int_equal(read_run(fixture, HEADER COSTLY("0", "0", "{\"cycles\":1}")
+                                           COSTLY("1", "0", "{\"cycles\" 2}") /* broken */
+                              COSTLY("2", "0", "{\"cycles\":3}")),
+                     MER_OK);
+    assert_int_equal(fixture->run.cost_count, 2);
+    assert_string_equal(fixture->run.costs[1], "{\"cycles\":3}");
+    /* of several tasks they would not be comparable */
+    assert_int_equal(read_run(fixture, HEADER COSTLY("0", "0", "{\"cycles\":1}")
+                                           COSTLY("1", "1", "{\"cycles\":2}")),
+                     MER_OK);
+    assert_int_equal(fixture->run.cost_count, 0);
+    write_file(fixture, "summary.json", "{\"front\":[]}");
+    assert_int_equal(read_run(fixture, HEADER COSTLY("0", "0", "{\"cycles\":1}")
+                                           COSTLY("1", "0", "{\"cycles\":2}")),
+                     MER_OK);
+    assert_int_equal(fixture->run.cost_count, 0);
+}
+
 static void test_page_for_a_missing_folder_is_refused(void **state)
 {
     Fixture *fixture = *state;
@@ -478,6 +529,8 @@ int main(void)
         TEST(test_missing_directory_is_named),
         TEST(test_log_file_may_be_given_instead_of_its_directory),
         TEST(test_page_holds_data_that_cannot_end_its_element),
+        TEST(test_page_of_several_runs_keeps_notes_apart),
+        TEST(test_costs_of_trials_are_kept_where_there_is_a_front),
         TEST(test_page_for_a_missing_folder_is_refused),
         TEST(test_full_disk_keeps_the_old_page_and_leaves_nothing),
         TEST(test_csv_has_every_metric_and_quotes_reasons),

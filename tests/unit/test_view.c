@@ -137,6 +137,20 @@ static void test_graph_and_scatter(void **state)
                                "{\"name\":\"n\",\"value\":1.5,\"marked\":true},"
                                "{\"name\":\"m\",\"group\":\"g\",\"parent\":\"p\",\"value\":0}],"
                                "\"edges\":[[0,1]]}");
+    MerViewColumn columns[] = {{.name = "kind"}, {.name = "stall", .unit = "s"}};
+    MerViewCell   cells[] = {{.text = "conv"}, {.number = 0.25}};
+    MerViewNode   task = {.name = "n", .task = 3, .cells = cells};
+    graph = (MerViewGraph){.value_name = "time",
+                           .nodes = &task,
+                           .node_count = 1,
+                           .columns = columns,
+                           .column_count = 2};
+    mer_view_graph(&notes, &(MerView){.id = "g"}, &graph);
+    assert_string_equal(noted,
+                        "view {\"panel\":\"graph\",\"id\":\"g\",\"value_name\":\"time\","
+                        "\"columns\":[{\"name\":\"kind\"},{\"name\":\"stall\",\"unit\":\"s\"}],"
+                        "\"nodes\":[{\"name\":\"n\",\"task\":2,\"cells\":[\"conv\",0.25]}],"
+                        "\"edges\":[]}");
     MerViewAxis    axes[] = {{.name = "x", .unit = "s", .better = -1, .is_log = true},
                              {.name = "y", .better = 1}};
     MerViewPoint   points[] = {{.name = "p", .values = (double[]){1, 2}, .spread = 0.5}};

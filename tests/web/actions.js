@@ -60,6 +60,41 @@
     say(`${name}-picked`, picked());
   }
 
+  const inGraph = (id, selector) => document.querySelector(`[data-testid="view-${id}"] ${selector}`);
+  const key = (element, name) => element.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
+
+  /** Colours are chosen, tasks are by click and by keys, and a large graph is gone through. */
+  async function useGraphs() {
+    for (const id of ["tasks", "long"]) {
+      const choice = inGraph(id, "select");
+      say(`${id}-colours`, [...choice.options].map((option) => option.text).join(", "));
+      say(`${id}-colour`, choice.selectedOptions[0].text);
+    }
+    const fills = () => new Set([...document.querySelectorAll('[data-testid="view-tasks"] .node')].map((node) => getComputedStyle(node).fill)).size;
+    const choice = inGraph("tasks", "select");
+    say("fills-by-number", fills());
+    choice.value = "gap";
+    choice.dispatchEvent(new Event("change"));
+    say("legend-of-gap", inGraph("tasks", ".graph-legend").textContent.includes("at the bound"));
+    choice.value = "group";
+    choice.dispatchEvent(new Event("change"));
+    say("fills-by-group", fills());
+    await go("node", () => inGraph("tasks", '[data-task="4"]').dispatchEvent(new MouseEvent("click", { bubbles: true })));
+    say("node-pressed", inGraph("tasks", '[data-task="4"]').getAttribute("aria-pressed"));
+    await go("node-key", () => {
+      inGraph("tasks", '[data-task="4"]').focus();
+      key(document.activeElement, "ArrowRight");
+      key(document.activeElement, "Enter");
+    });
+    inGraph("tasks", 'input[type="checkbox"]').click();
+    say("all-nodes", document.querySelectorAll('[data-testid="view-tasks"] .node').length);
+    say("window", inGraph("long", '[data-testid="graph-window"]').textContent);
+    inGraph("long", 'button[aria-label="Nodes after these"]').click();
+    say("next-window", inGraph("long", '[data-testid="graph-window"]').textContent);
+    inGraph("large", ".opens").dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    say("opened-block", document.querySelectorAll('[data-testid="view-large"] [data-testid="graph-node"]').length);
+  }
+
   setTimeout(async () => {
     try {
       await go("row", () => one("task-row-3").click());
@@ -73,6 +108,7 @@
       });
       await go("back", () => history.back());
       await go("twice-back", () => history.back());
+      await useGraphs();
       say("plan-beside", one("beside-plan") ? getComputedStyle(one("beside-plan")).position : "");
       await saveAll();
     } catch (error) {

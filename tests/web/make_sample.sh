@@ -129,6 +129,26 @@ function graph(size, id,    i, nodes, edges) {
     return "{\"panel\":\"graph\",\"id\":\"" id "\",\"title\":\"Operators\",\"unit\":\"s\",\"group_name\":\"device\",\"nodes\":[" nodes "],\"edges\":[" edges "]}"
 }
 
+# The tasks in a row with something between them that only passes results on, and one node at the end that joins two of them.
+function tasks_graph(    t, nodes, edges) {
+    for (t = 0; t < tasks; t++) {
+        nodes = nodes (t ? "," : "") "{\"name\":\"" names[t] "\",\"group\":\"conv\",\"task\":" t "},{\"name\":\"relu_" t "\",\"group\":\"relu\"}"
+        edges = edges (t ? ",[" 2 * t - 1 "," 2 * t "]," : "") "[" 2 * t "," 2 * t + 1 "]"
+    }
+    nodes = nodes ",{\"name\":\"join\",\"group\":\"add\"}"
+    edges = edges ",[1," 2 * tasks "],[" 2 * tasks - 1 "," 2 * tasks "]"
+    return "{\"panel\":\"graph\",\"id\":\"tasks\",\"title\":\"Tasks\",\"group_name\":\"operator\",\"nodes\":[" nodes "],\"edges\":[" edges "]}"
+}
+
+# More nodes than are drawn at once, with columns to colour them by and without blocks.
+function long_graph(size,    i, nodes, edges) {
+    for (i = 0; i < size; i++) {
+        nodes = nodes (i ? "," : "") sprintf("{\"name\":\"step_%d\",\"group\":\"hb%d\",\"cells\":[\"m%d\",%d,%s]}", i, i % 3, i % 2, i, i % 5 ? 0.5 : "null")
+        if (i) edges = edges (i > 1 ? "," : "") "[" i - 1 "," i "]"
+    }
+    return "{\"panel\":\"graph\",\"id\":\"long\",\"title\":\"Long\",\"group_name\":\"unit\",\"columns\":[{\"name\":\"model\"},{\"name\":\"time\",\"unit\":\"s\"},{\"name\":\"use\",\"unit\":\"share\"}],\"nodes\":[" nodes "],\"edges\":[" edges "]}"
+}
+
 function pareto(size,    i, points) {
     for (i = 0; i < size; i++)
         points = points (i ? "," : "") sprintf("{\"values\":[%.6g,%.4f,%.4g],\"group\":\"g%d\",\"spread\":0.01}", 0.0004 + i * 0.00002, 0.83 + 0.09 * log(1 + i) / log(size), 1e6 * (1 + i % 7), i % 2)
@@ -189,6 +209,7 @@ BEGIN {
         }
         view(1, "marl", "{\"panel\":\"warning\",\"id\":\"sparse\",\"title\":\"sparse reward\",\"text\":\"no feasible point\",\"try\":\"larger memories\"}")
         view("null", "made", timeline(4, 24)); view("null", "made", areas); view("null", "made", graph(34, "small")); view("null", "made", graph(1000, "large"))
+        view("null", "made", tasks_graph()); view("null", "made", long_graph(1200))
         view("null", "made", pareto(40)); view("null", "made", heatmap(12)); view("null", "made", hierarchy())
         view("null", "made", "{\"panel\":\"bars\",\"id\":\"shares\",\"title\":\"Split by unit\",\"unit\":\"share\",\"parts\":true,\"rest\":true,\"series\":[\"busy\",\"idle\"],\"rows\":[{\"name\":\"one\",\"values\":[0.25,0.75]}]}")
         view("null", "made", "{\"panel\":\"bars\",\"id\":\"beside\",\"title\":\"Side by side\",\"grouped\":true,\"log\":true,\"series\":[\"x\",\"y\"],\"rows\":[{\"name\":\"one\",\"values\":[1,1000]}]}")

@@ -200,6 +200,46 @@ HTML
     [ ! -s "$folder/$name.found" ] || fail "$name: $(wc -l <"$folder/$name.found") things on the page, first: $(head -n 12 "$folder/$name.found")"
 }
 
+# open_seconds PAGE: seconds of processor time that all processes of the browser take until the page is painted; other
+# work on the machine makes it no longer.
+open_seconds() {
+    awk '/<\/body>/ {
+            print "<script>addEventListener(\"load\", () => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() =>"
+            print "console.log(\"painted \" + document.documentElement.dataset.ready + \" after \" + performance.now().toFixed(0) + \" ms\")))))</script>"
+        }
+        { print }' "$1" >"$folder/timed.html"
+    profile=$(mktemp -d "$folder/profile-XXXXXX") || exit 1
+    rm -f "$folder/session" "$folder/timed.messages"
+    setsid sh -c 'echo $$ >"$0"; exec timeout 120 "$@"' "$folder/session" "$browser" --headless --no-sandbox --disable-gpu --disable-quic \
+        --no-first-run --disable-background-networking --disable-component-update --disable-sync --enable-logging=stderr \
+        --remote-debugging-port=0 --user-data-dir="$profile" --window-size=1280,900 "file://$folder/timed.html" >/dev/null 2>"$folder/timed.messages" &
+    tries=0
+    until grep -q 'painted true' "$folder/timed.messages" 2>/dev/null || [ $((tries += 1)) -gt 1100 ]; do
+        sleep 0.1
+    done
+    session=$(cat "$folder/session")
+    cat /proc/[0-9]*/stat 2>/dev/null | awk -v session="$session" -v ticks="$(getconf CLK_TCK)" '
+        { sub(/.*\) /, ""); if ($4 == session) used += $12 + $13 } END { printf "%.2f\n", used / ticks }'
+    kill "$session" 2>/dev/null
+    wait
+    rm -rf "$profile"
+}
+
+# opens_soon NAME PAGE: painted within two seconds, what an empty page takes aside. A browser that has to wait for the
+# processor works on by its timers: the best of three tries counts.
+opens_soon() {
+    checks=$((checks + 1))
+    size=$(wc -c <"$2")
+    for attempt in 1 2 3; do
+        took=$(open_seconds "$2")
+        echo "test-web: $1: a page of $size bytes takes $took s of processor time, an empty one $empty_took s;" \
+            "$(grep -o 'painted true after [0-9]* ms' "$folder/timed.messages" | head -n 1) by the clock"
+        grep -q 'painted true' "$folder/timed.messages" &&
+            awk -v took="$took" -v empty="$empty_took" 'BEGIN { exit took - empty > 2 }' && return
+    done
+    fail "$1: opened in $took s of processor time, an empty page in $empty_took s, expected 2 s more at most"
+}
+
 # A made-up run with every kind of panel.
 sh "$here/make_sample.sh" "$folder/sample" annealing 1 400 11 all || exit 1
 if make_page "$folder/one" "$folder/sample" && open_page "$folder/one/report.html" "$folder/one.dom"; then
@@ -217,8 +257,8 @@ if make_page "$folder/one" "$folder/sample" && open_page "$folder/one/report.htm
     same "sample: sets" "$(value_of "$dom" stages-sets)" 25
     same "sample: missed sets" "$(value_of "$dom" stages-missed)" 2
     same "sample: dropped" "$(value_of "$dom" stages-dropped)" 1
-    # 34 nodes are drawn as they are, 1,000 as a hundred blocks
-    same "sample: nodes" "$(count_of "$dom" graph-node)" 34
+    # 34 nodes are drawn as they are, 1,000 as a hundred blocks, 11 tasks and what joins them, and 300 of 1,200
+    same "sample: nodes" "$(count_of "$dom" graph-node)" 346
     same "sample: blocks" "$(count_of "$dom" graph-block)" 100
     # a hundred blocks do not fit beside each other
     checks=$((checks + 1))
@@ -257,6 +297,24 @@ if open_page "$folder/acted.html" "$folder/acted.dom" 20000; then
         same "task after $step" "$(value_of "$dom" "$step-picked")" "task-row-${rest#*:}"
     done
     same "column is pressed" "$(value_of "$dom" column-pressed)" true
+    # graphs: what they can be coloured by, tasks chosen in them, all nodes on demand, one window after the other
+    same "colours of tasks" "$(value_of "$dom" tasks-colours)" 'cycles, energy, EDP, utilisation, gap to the bound, operator'
+    same "first colour of tasks" "$(value_of "$dom" tasks-colour)" energy
+    same "colours of other nodes" "$(value_of "$dom" long-colours)" 'unit, model, time, use'
+    same "legend of the gap" "$(value_of "$dom" legend-of-gap)" true
+    same "fills by operator" "$(value_of "$dom" fills-by-group)" 2
+    checks=$((checks + 1))
+    [ "$(value_of "$dom" fills-by-number)" -gt 4 ] || fail "energies of tasks have $(value_of "$dom" fills-by-number) colours"
+    for pair in node:5:4 node-key:6:5; do
+        step=${pair%%:*} rest=${pair#*:}
+        same "address after $step" "$(value_of "$dom" "$step-address")" "#task=${rest%:*}"
+        same "task after $step" "$(value_of "$dom" "$step-picked")" "task-row-${rest#*:}"
+    done
+    same "node is pressed" "$(value_of "$dom" node-pressed)" true
+    same "all nodes" "$(value_of "$dom" all-nodes)" 23
+    same "window" "$(value_of "$dom" window)" '1 – 300 of 1200'
+    same "next window" "$(value_of "$dom" next-window)" '301 – 600 of 1200'
+    same "nodes of an opened block" "$(value_of "$dom" opened-block)" 10
     same "plan beside the table" "$(value_of "$dom" plan-beside)" sticky
     charts=$(value_of "$dom" buttons-svg)
     checks=$((checks + 1))
@@ -401,6 +459,51 @@ if make_page "$folder/plans" "$folder/sized" "$folder/other-plan" && open_page "
     says_text plans "$folder/plans.dom" 'class="line-out">− DRAM: ... | GLB' 'class="line-in">+ DRAM: ...<'
 fi
 
+# Pages of a thousand runs and of a million trials open soon.
+printf '<!doctype html>\n<html data-ready="true">\n<body>\n</body></html>\n' >"$folder/empty.html"
+if [ -r /proc/self/stat ] && command -v setsid >/dev/null; then
+    empty_took=$(open_seconds "$folder/empty.html")
+    sh "$here/make_sample.sh" "$folder/seed" random 1 60 11 || exit 1
+    mkdir -p "$folder/thousand"
+    (cd "$folder/thousand" && seq -f run-%04.0f 1 1000 | xargs mkdir -p)
+    awk -v into="$folder/thousand" '
+        FNR == 1 { file = FILENAME; sub(/.*\//, "", file) }
+        { lines[++count] = $0; of[count] = file }
+        END {
+            split("random genetic annealing tabu", names, " ")
+            for (run = 1; run <= 1000; run++) {
+                folder = sprintf("%s/run-%04d/", into, run)
+                for (i = 1; i <= count; i++) {
+                    line = lines[i]
+                    if (line !~ /"type":"(trial|note)"/) {
+                        gsub(/"random"/, "\"" names[run % 4 + 1] "\"", line)
+                        gsub(/"seed":1,/, "\"seed\":" run ",", line)
+                        sub(/"best":{"score":/, "&" run, line) # another one for each run
+                    }
+                    print line >(folder of[i])
+                }
+                close(folder "run.jsonl"); close(folder "summary.json"); close(folder "clock.jsonl")
+            }
+        }' "$folder/seed/run.jsonl" "$folder/seed/summary.json" "$folder/seed/clock.jsonl"
+    if make_page "$folder/thousand-page" "$folder/thousand"/run-* && open_page "$folder/thousand-page/report.html" "$folder/thousand.dom"; then
+        opens_soon "a thousand runs" "$folder/thousand-page/report.html"
+        # the first hundred rows, and a way to the others
+        same "a thousand runs: rows" "$(sed 's/</\n</g' "$folder/thousand.dom" | grep -c 'data-testid="run-row-')" 100
+        says_text "a thousand runs" "$folder/thousand.dom" 'show all 1,000 rows'
+        # what is read only when a run is opened
+        if open_page "$folder/thousand-page/report.html#run=run-0700" "$folder/opened.dom"; then
+            has "one of a thousand runs" "$folder/opened.dom" plan view-energy view-memories
+        fi
+    fi
+    rm -rf "$folder/thousand"
+    if "$program" map alexnet --select 2 --platform s256 --optimizer random --budget 1000000 --log improving --quiet \
+        -o "$folder/million" >/dev/null 2>"$folder/million.messages"; then
+        opens_soon "a million trials" "$folder/million/report.html"
+    else
+        fail "a million trials: $(head -n 1 "$folder/million.messages")"
+    fi
+fi
+
 # A study: the page shows the tables that the command prints.
 tiny=$here/../../experiments/multi-agent-mapping-tiny.yaml
 if "$program" map "$tiny" --quiet --no-report -o "$folder/cells" >/dev/null 2>"$folder/cells.messages" &&
@@ -451,7 +554,7 @@ if (cd "$folder" && "$program" schedule jobs.yaml --platform s1 --late drop --op
     point "$folder/schedule/report.html" 100 14 >"$folder/pointed.html"
     if open_page "$folder/pointed.html" "$folder/schedule.dom"; then
         no_address "$folder/schedule/report.html"
-        has schedule "$folder/schedule.dom" view-timeline timeline-groups timeline-stack-0 view-tenants view-cores tenants-row-1 cores-row-3
+        has schedule "$folder/schedule.dom" view-timeline view-graph graph-node timeline-groups timeline-stack-0 view-tenants view-cores tenants-row-1 cores-row-3
         for metric in stp antt jain; do
             same "schedule: $metric" "$(value_of "$folder/schedule.dom" tenants-fact-$metric)" "$(member "$folder/schedule/summary.json" best $metric)"
         done
@@ -488,6 +591,17 @@ else
     fail "scheduling on line failed: $(head -n 1 "$folder/online.messages")"
 fi
 
+# A training says how long its phases took beside a plain one.
+if (cd "$folder" && "$program" split resnet8 --dataset digits8x8 --samples 50 --warmup_epochs 1 --optimizer all_8bit \
+    --evaluator split_train:finetune_epochs=2 --quiet -o trained) >/dev/null 2>"$folder/trained.messages" &&
+    open_page "$folder/trained/report.html" "$folder/trained.dom"; then
+    same "training: plain epochs" "$(value_of "$folder/trained.dom" training-warmup)" 1
+    same "training: epochs with choices" "$(value_of "$folder/trained.dom" training-finetune)" \
+        "$(sed -n 's/.*"phase":"finetune"[^}]*"relative":\([0-9.e-]*\)}.*/\1/p' "$folder/trained/summary.json")"
+else
+    fail "training a split failed: $(head -n 1 "$folder/trained.messages")"
+fi
+
 # A stream of groups: what was carried to each, and what generations made of it. The budget
 # ends before the hundredth, which a group that is proven optimal has anyway.
 if (cd "$folder" && "$program" schedule synthetic:60:3 --group-size 20 --bandwidth 1000 --groups 1..3 --optimizer magma:population=20 \
@@ -511,13 +625,35 @@ if "$program" map resnet18 --platform s256 --optimizer annealing --budget 300 --
     if open_page "$folder/real/report.html" "$folder/real.dom"; then
         check_run map "$folder/real.dom" "$folder/real/summary.json"
         no_address "$folder/real/report.html"
-        has map "$folder/real.dom" curves plan view-energy view-memories view-accesses
+        has map "$folder/real.dom" curves plan view-energy view-memories view-accesses view-graph
+        # 21 convolutions and matrix products, 8 additions
+        same "map: nodes of the graph" "$(count_of "$folder/real.dom" graph-node)" 29
         # the chosen task is the one with the most work: its total is the energy of its row
         chosen=$(sed 's/</\n</g' "$folder/real.dom" | sed -n 's/.*class="picked".*data-testid="task-row-\([0-9]*\)".*/\1/p; s/.*data-testid="task-row-\([0-9]*\)".*class="picked".*/\1/p' | head -n 1)
         same "map: energy of the bars" "$(value_of "$folder/real.dom" energy-fact-total)" "$(member "$folder/real/summary.json" tasks "$chosen" best energy)"
     fi
 else
     fail "mercator map failed: $(head -n 1 "$folder/real.messages")"
+fi
+
+# Every problem whose workload is a network draws it, and says what its nodes can be coloured by.
+# colours DOM PANEL: the choices.
+colours() {
+    tr '\n' ' ' <"$1" | sed "s/.*data-testid=\"view-$2\"//; s/<\/select>.*//; s/.*aria-label=\"Colour by\">//; s/<[^>]*>/,/g; s/,,/,/g; s/^,//; s/,$//"
+}
+if "$program" place resnet18 --platform four-v100-nvlink --budget 200 --quiet -o "$folder/place" >/dev/null 2>"$folder/place.messages" &&
+    "$program" split resnet8 --platform diana --quiet -o "$folder/split" >/dev/null 2>"$folder/split.messages" &&
+    "$program" codesign resnet18 --select 2,3 --platform vta-pynq-b --budget 50 --quiet -o "$folder/codesign" >/dev/null 2>"$folder/codesign.messages"; then
+    for run in place split codesign; do open_page "$folder/$run/report.html" "$folder/$run.dom"; done
+    same "map: colours" "$(colours "$folder/real.dom" graph)" "cycles,energy,EDP,traffic bytes,utilisation,bandwidth use,gap to the bound,operator"
+    same "codesign: colours" "$(colours "$folder/codesign.dom" graph)" \
+        "cycles,latency,throughput,traffic bytes,mac units,sram bytes,utilisation,gap to the bound,operator"
+    same "schedule: colours" "$(colours "$folder/schedule.dom" graph)" "core,model,cycles,waits for memory,bytes moved,energy"
+    same "place: colours" "$(colours "$folder/place.dom" placement)" "unit,memory that stays taken,size of the result,time"
+    same "split: colours" "$(colours "$folder/split.dom" graph)" "unit,cycles,energy,channels on digital,channels on analog"
+    audit networks "$folder/real/report.html#task=3" "$folder/schedule/report.html" "$folder/place/report.html" "$folder/split/report.html"
+else
+    fail "a network was not placed, split or designed for: $(cat "$folder/place.messages" "$folder/split.messages" "$folder/codesign.messages" 2>/dev/null | head -n 1)"
 fi
 
 echo "test-web: $checks checks, $failures failures"

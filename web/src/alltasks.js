@@ -59,14 +59,14 @@ function readColumns(run, metric) {
   return { metric, unit: unitOf(metric), parts: parts.names, total, columns: columns.filter(({ value }) => value >= least).slice(0, MOST) };
 }
 
-/** Panels of a run with several tasks; none of others. */
+/** {columns, roofline}: panels of a run with several tasks; none of others. */
 export function allTasksPanels(run, state) {
-  if (run.tasks.length < 2 || drawnMetrics(run).length === 0) return null;
+  if (run.tasks.length < 2 || drawnMetrics(run).length === 0) return {};
   const picture = charts(run, (task) => state.setTask(task), () => state.task);
   state.onTask(picture.mark);
   const left = run.tasks.length - Math.min(MOST, run.tasks.length);
-  return [
-    panel(
+  return {
+    columns: panel(
       {
         id: "alltasks-panel",
         title: `The whole of ${run.workload.name ?? "the run"}`,
@@ -77,8 +77,8 @@ export function allTasksPanels(run, state) {
       },
       picture.element,
     ),
-    rooflinePanel(run),
-  ];
+    roofline: rooflinePanel(run),
+  };
 }
 
 /** The same for the first screen: `pick(task)` opens it. */

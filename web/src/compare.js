@@ -6,9 +6,9 @@ import { gapBar, gapLegend } from "./gap.js";
 import { drawnGap, gapTick, geometricMean, logGrid } from "./curves.js";
 import { quantity } from "./head.js";
 import { overview } from "./overview.js";
-import { bestAt, ratioOf } from "./run.js";
+import { alongGrid, gapOf, ratioOf } from "./run.js";
 import { scatterPanel } from "./panels/scatter.js";
-import { medianInterval, quantile, rankTest } from "./stats.js";
+import { medianInterval, quantile, rankTest, sortedQuantile } from "./stats.js";
 import { parametersOf, settingName, sweepMatrix } from "./sweep.js";
 import { sortableTable } from "./table.js";
 import {
@@ -50,7 +50,11 @@ function problemNames(groups) {
 
 function groupBy(runs, key) {
   const groups = new Map();
-  for (const run of runs) groups.set(key(run), [...(groups.get(key(run)) ?? []), run]);
+  for (const run of runs) {
+    const name = key(run);
+    if (groups.has(name)) groups.get(name).push(run);
+    else groups.set(name, [run]);
+  }
   return groups;
 }
 
@@ -73,15 +77,17 @@ function methodsOf(runs) {
 export function comparison(runs, open) {
   const problems = [...groupBy(runs, problemKey).values()];
   const view = { problem: 0 };
+  const isCompared = problems.some((group) => group.length > 1);
   const box = h("div", { class: "panel-grid" });
-  const show = () => box.replaceChildren(...problemPanels(problems[view.problem], view.problem));
+  const show = () => isCompared && box.replaceChildren(...problemPanels(problems[view.problem], view.problem));
   show();
   return h(
     "div",
     {},
-    overview([...groupBy(runs, questionKey).values()], open),
+    overview([...groupBy(runs, questionKey).values()], open, whatIsFound),
     h("div", { class: "panel-grid" }, tradeOffPanels(runs)),
-    problems.length > 1 &&
+    isCompared &&
+      problems.length > 1 &&
       h(
         "p",
         { class: "tools problem-choice" },
@@ -99,6 +105,29 @@ export function comparison(runs, open) {
     box,
     h("div", { class: "panel-grid" }, runsPanel(runs, open)),
   );
+}
+
+/** What holding the runs of one question against each other says: the best platform, or the best optimizer. */
+function whatIsFound(runs) {
+  const platforms = new Set(runs.map((run) => run.platform.name));
+  const [best] = [...runs].sort((a, b) => scoreOf(a) - scoreOf(b));
+  const parameters = parametersOf(runs);
+  if (platforms.size > 1 && Number.isFinite(scoreOf(best)))
+    return `Best of ${platforms.size} platforms: ${parameters.length > 0 ? settingName(best, parameters) : best.platform.name}.`;
+  const methods = methodsOf(runs)
+    .map((method) => ({ ...method, scores: method.runs.map(scoreOf).filter(Number.isFinite) }))
+    .map((method) => ({ ...method, median: quantile(method.scores, 0.5) }))
+    .filter(({ median }) => median !== null)
+    .sort((a, b) => a.median - b.median);
+  if (platforms.size > 1 || methods.length < 2) return "";
+  const [first, ...others] = methods;
+  const behind = ({ name, median, scores }) => {
+    const p = rankTest(scores, first.scores);
+    const isTested = Math.min(scores.length, first.scores.length) > 2;
+    return `${name} ${percent(gapOf(median, first.median, runs[0].objective))} behind${isTested ? ` (p ${p < 0.001 ? "< 0.001" : `= ${p.toFixed(3)}`})` : ""}`;
+  };
+  const rest = others.length > 3 ? `; ${plural(others.length - 3, "more optimizer")}` : "";
+  return `Best by the median of its seeds: ${first.name}; ${others.slice(0, 3).map(behind).join(", ")}${rest}.`;
 }
 
 /** Runs of one question on several platforms: one point each. */
@@ -165,9 +194,9 @@ function problemPanels(runs, at) {
 /** One number per evaluation count: the score itself, or over several tasks the mean gap to the bounds. */
 function progress(run, grid, limits, isLogY) {
   if (run.tasks.length === 1)
-    return grid.map((x) => natural(bestAt(run.tasks[0].curve, x), run.objective));
+    return alongGrid(run.tasks[0].curve, grid, (score) => natural(score, run.objective));
   const curves = run.tasks.map((task, at) =>
-    grid.map((x) => ratioOf(bestAt(task.curve, x), limits[at], run.objective)),
+    alongGrid(task.curve, grid, (score) => ratioOf(score, limits[at], run.objective)),
   );
   return geometricMean(curves, grid.length).map((ratio) => drawnGap(ratio, isLogY));
 }
@@ -220,21 +249,16 @@ function curvePanel(runs, methods) {
 function drawMethods(box, runs, methods, view, several) {
   const last = Math.max(
     1,
-    ...runs.flatMap((run) => run.tasks.map((task) => task.curve.at(-1)?.[0] ?? 1)),
+    ...runs.map((run) => Math.max(...run.tasks.map((task) => task.curve.at(-1)?.[0] ?? 1))),
   );
   const grid = logGrid(last);
   const limits = taskLimits(runs);
   const lines = methods.flatMap((method) => {
     const curves = method.runs.map((run) => progress(run, grid, limits, view.isLogY));
-    const at = (share) =>
-      grid.map((_, x) =>
-        curves.some((curve) => curve[x] === null)
-          ? null
-          : quantile(
-              curves.map((curve) => curve[x]),
-              share,
-            ),
-      );
+    const sorted = grid.map((_, x) =>
+      curves.some((curve) => curve[x] === null) ? null : Float64Array.from(curves, (curve) => curve[x]).sort(),
+    );
+    const at = (share) => sorted.map((values) => values && sortedQuantile(values, share));
     const median = {
       name: method.name,
       ys: at(0.5),
@@ -427,6 +451,7 @@ function intervalCell(interval, objective, testid) {
 }
 
 function runsPanel(runs, open) {
+  const places = new Map(runs.map((run, at) => [run, at]));
   const table = sortableTable(
     [
       {
@@ -484,7 +509,7 @@ function runsPanel(runs, open) {
           quantity(
             natural(run.best.score, run.objective),
             unitOf(run.objective),
-            `run-${runs.indexOf(run)}-score`,
+            `run-${places.get(run)}-score`,
           ),
       },
       {
@@ -492,7 +517,7 @@ function runsPanel(runs, open) {
         title: "gap",
         align: "gap",
         value: (run) => run.bound.gap,
-        cell: (run) => gapBar(run.bound.gap, `run-${runs.indexOf(run)}-gap`),
+        cell: (run) => gapBar(run.bound.gap, `run-${places.get(run)}-gap`),
       },
       {
         key: "seconds",
@@ -502,7 +527,7 @@ function runsPanel(runs, open) {
       },
     ].filter(Boolean),
     runs,
-    { caption: "All runs", onpick: open, rowid: (run) => `run-row-${runs.indexOf(run)}` },
+    { caption: "All runs", onpick: open, rowid: (run) => `run-row-${places.get(run)}` },
   );
   return panel(
     { id: "runs-panel", title: "All runs", wide: true, hint: "Choose one to see it alone." },

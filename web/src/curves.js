@@ -1,7 +1,7 @@
 // Best-so-far curves of one run: one task with its bound, or all tasks relative to their bounds.
 import { lineChart, livingChart } from "./chart.js";
 import { checkbox, h, panel, select } from "./dom.js";
-import { bestAt, ratioOf } from "./run.js";
+import { alongGrid, ratioOf } from "./run.js";
 import { metricText, natural, percent, plural, short, title, unitOf } from "./units.js";
 import { marksOf } from "./views.js";
 
@@ -26,7 +26,7 @@ export const gapTick = (gap, more = 0) => `${Number((gap * 100).toPrecision(3 + 
 /** Score over its task's bound (or, without one, over its own best): 1 is the end of the road. */
 export function ratioCurve(task, grid, objective) {
   const bound = task.bound.value ?? task.best.score;
-  return grid.map((x) => ratioOf(bestAt(task.curve, x), bound, objective));
+  return alongGrid(task.curve, grid, (score) => ratioOf(score, bound, objective));
 }
 
 export function geometricMean(curves, size) {
@@ -42,6 +42,7 @@ export function geometricMean(curves, size) {
 
 export function curvesPanel(run, state) {
   const withCurve = run.tasks.filter((task) => task.curve.length > 0);
+  if (run.tasks.every((task) => task.curve.length < 2)) return null; // no search: there is no way to draw
   const several = withCurve.length > 1;
   const view = { mode: several ? "all" : "task", isLogX: true, isLogY: true };
   const box = h("div", { class: "chart", "data-testid": "curves" });

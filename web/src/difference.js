@@ -25,9 +25,10 @@ export function diffLines(first, second) {
 
 /** For runs of one question: choose a task and two runs. Null where fewer than two keep plans. */
 export function differencePanel(runs) {
-  const kept = runs.filter((run) => run.tasks.some((task) => task.plan?.text));
+  const kept = runs.filter((run) => run.hasPlans);
   if (kept.length < 2) return null;
   const order = [...kept].sort((a, b) => (a.best.score ?? Infinity) - (b.best.score ?? Infinity));
+  if (!order.slice(0, 2).every((run) => run.tasks.some((task) => task.plan?.text))) return null;
   const view = { task: 0, first: kept.indexOf(order[0]), second: kept.indexOf(order[1]) };
   const box = h("div", { "data-testid": "difference" });
   const show = () => {
@@ -42,7 +43,7 @@ export function differencePanel(runs) {
       ),
       h(
         "pre",
-        { class: "code", tabindex: "0" },
+        { class: "code difference", tabindex: "0" },
         lines.map(({ sign, text }) =>
           h("span", { class: { "-": "line-out", "+": "line-in", " ": "line-both" }[sign] }, `${sign === "-" ? "−" : sign} ${text}`),
         ),

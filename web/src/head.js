@@ -1,11 +1,11 @@
 // Top of a run: what was asked (problem, inputs, method) and what came out (cards).
 import { h } from "./dom.js";
+import { otherFigures } from "./headline.js";
 import { GAP_CLASSES, gapClass, gapCss, gapWidth } from "./gap.js";
 import {
   count,
   full,
   helpOf,
-  isMetric,
   natural,
   percent,
   seconds,
@@ -116,9 +116,7 @@ function bestCard(run) {
       h("span", { class: "quantity bad", "data-testid": "best-score", "data-value": "" }, "none"),
       best.reason ?? "no feasible plan was found",
     );
-  const others = Object.entries(best)
-    .filter(([name, value]) => isMetric(name) && name !== objective && typeof value === "number")
-    .slice(0, 3);
+  const others = otherFigures(run).map((name) => [name, best[name]]);
   return card(
     `Best ${title(objective)}`,
     quantity(natural(best.score, objective), unitOf(objective), "best-score"),
@@ -131,7 +129,7 @@ function bestCard(run) {
           "data-testid": `best-${name}`,
           "data-value": value,
         },
-        `${["1", "share", ""].includes(unitOf(name)) ? `${name} ` : ""}${text(value, unitOf(name))}`,
+        `${["1", "share", "B", ""].includes(unitOf(name)) ? `${title(name)} ` : ""}${text(value, unitOf(name))}`,
       ),
     ]),
   );
@@ -141,7 +139,7 @@ function boundCard({ bound, reference, objective }) {
   const kind = h("span", { "data-testid": "bound-kind" }, bound.kind ?? "none");
   const note = [
     kind,
-    bound.scope && ` · ${bound.scope}`,
+    bound.scope && ` · among ${bound.scope}`,
     reference &&
       h(
         "div",
@@ -212,6 +210,19 @@ function decisionsNote({ count: times, mean_ms: mean, worst_ms: worst, allowed_m
   );
 }
 
+/** How long the phases of a training took, beside that of a model without choices. */
+function trainingNote(phases) {
+  return phases.map(({ phase, epochs, seconds: taken, relative }) =>
+    h(
+      "div",
+      { "data-testid": `training-${phase}`, "data-value": relative ?? "", title: full(taken, "s") },
+      `${phase} ${count(epochs)} epoch${epochs === 1 ? "" : "s"} · ${seconds(taken)}`,
+      typeof relative === "number" &&
+        ` · ${relative.toFixed(2)}× the processor time of a plain epoch`,
+    ),
+  );
+}
+
 function evaluationsCard(run) {
   const { summary } = run;
   const rate = summary.evaluations_per_s;
@@ -221,6 +232,7 @@ function evaluationsCard(run) {
     typeof rate === "number" && rate > 0 && ` · ${text(rate)}/s`,
     summary.stopped && ` · ${STOPPED[summary.stopped] ?? summary.stopped}`,
     summary.decisions?.count > 0 && decisionsNote(summary.decisions),
+    summary.training && trainingNote(summary.training),
   ];
   return card(
     "Evaluations",

@@ -1,6 +1,6 @@
 // How good the answer of a run is, in words: from its bound, its gap and what is proven.
 import { gapClass, GAP_CLASSES } from "./gap.js";
-import { metricText, natural, percent, plural, title } from "./units.js";
+import { metricText, natural, percent, plural, title, unitOf } from "./units.js";
 
 /** "12 of 12 tasks proven optimal; resnet18 within 1.07 % of its bound, because each task is optimised alone". */
 export function headline(run) {
@@ -30,13 +30,27 @@ function gapText({ bound, tasks, isFinished }, within, scope, proven) {
   return `${limit}${word}${end}`;
 }
 
-/** "EDP 90.54 kJ·cycle · 7.116 Mcycles · 12.72 mJ". */
+// What people look for besides the objective, and how often it is the same thing in another unit.
+export const FIGURES = ["latency", "cycles", "throughput", "energy", "accuracy", "miss_rate", "peak_bytes", "utilisation"];
+const TIMES = new Set(["cycle", "s", "op/s"]);
+const kindOf = (name) => (TIMES.has(unitOf(name)) ? "time" : unitOf(name) === "share" ? name : unitOf(name));
+
+/** Metrics of the best besides the objective that say something else than it and each other. */
+export function otherFigures({ best, objective }) {
+  const kinds = new Set([kindOf(objective)]);
+  return FIGURES.filter((name) => {
+    const isNew = name !== objective && typeof best[name] === "number" && !kinds.has(kindOf(name));
+    if (isNew) kinds.add(kindOf(name));
+    return isNew;
+  }).slice(0, 3);
+}
+
+/** "EDP 90.54 kJ·cycle · cycles 7.116 Mcycles · energy 12.72 mJ". */
 export function figures(run) {
-  const { best, objective, metrics } = run;
+  const { best, objective } = run;
   if (typeof best.score !== "number") return "";
-  const others = metrics
-    .filter((name) => name !== objective && typeof best[name] === "number")
-    .slice(0, 2)
-    .map((name) => `${title(name)} ${metricText(best[name], name)}`);
-  return [`${title(objective)} ${metricText(natural(best.score, objective), objective)}`, ...others].join(" · ");
+  return [
+    `${title(objective)} ${metricText(natural(best.score, objective), objective)}`,
+    ...otherFigures(run).map((name) => `${title(name)} ${metricText(best[name], name)}`),
+  ].join(" · ");
 }

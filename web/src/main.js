@@ -12,7 +12,7 @@ import { openRun } from "./run.js";
 import { studyView } from "./study.js";
 import { tasksPanel } from "./tasks.js";
 import { setTheme, themeButton } from "./theme.js";
-import { setMetrics } from "./units.js";
+import { plural, setMetrics } from "./units.js";
 import { otherNotes, planPanel, viewPanels, warnings } from "./views.js";
 
 const FORMAT = /^mercator-report\/(\d+)$/;
@@ -55,6 +55,7 @@ function firstTask({ tasks }) {
 function runView(run, state) {
   const views = viewPanels(run, state);
   const plan = planPanel(run, state);
+  const allTasks = allTasksPanels(run, state);
   const isBeside = run.tasks.length > 1; // then the plan stays in sight while tasks are chosen
   const narrow = [!isBeside && plan, ...views.narrow, infeasiblePanel(run, state)];
   return h(
@@ -67,18 +68,22 @@ function runView(run, state) {
     h(
       "div",
       { class: "panel-grid" },
-      allTasksPanels(run, state),
       isBeside
-        ? h(
-            "div",
-            { class: "beside wide" },
-            tasksPanel(run, state),
-            h("div", { class: "beside-plan", "data-testid": "beside-plan" }, plan.element),
-          )
-        : tasksPanel(run, state),
-      curvesPanel(run, state),
-      milestonesPanel(run),
-      views.wide,
+        ? [
+            allTasks.columns,
+            h(
+              "div",
+              { class: "beside wide" },
+              tasksPanel(run, state),
+              h("div", { class: "beside-plan", "data-testid": "beside-plan" }, plan.element),
+            ),
+            views.ofTasks,
+            allTasks.roofline,
+            curvesPanel(run, state),
+            milestonesPanel(run),
+            views.wide,
+          ]
+        : [views.wide, tasksPanel(run, state), curvesPanel(run, state), milestonesPanel(run)],
       twoStacks(narrow.filter(Boolean)),
       otherNotes(run, state),
     ),
@@ -114,16 +119,29 @@ function logo() {
   );
 }
 
+function studyTitle({ groups = [] }) {
+  const most = (key) => Math.max(0, ...groups.map((group) => group[key]?.length ?? 0));
+  return most("methods") > 0 ? `Study of ${plural(most("methods"), "optimizer")} on ${plural(most("tasks"), "task")}` : "Study";
+}
+
+/** What all runs are of, as far as they agree. */
+function titleOf(runs) {
+  const only = (of) => (new Set(runs.map(of)).size === 1 ? of(runs[0]) : undefined);
+  const [workload, platform] = [only((run) => run.workload.name), only((run) => run.platform.name)];
+  const words = [workload, platform && `${workload ? "" : "different workloads "}on ${platform}`].filter(Boolean).join(" ");
+  return words ? `${words}: ${plural(runs.length, "run")}` : plural(runs.length, "run");
+}
+
 function start(app, data) {
   setMetrics(data.metrics);
   const runs = data.runs.map(openRun);
   const title =
     data.title ||
     (runs.length === 0
-      ? "Study"
+      ? studyTitle(data.study)
       : runs.length === 1
         ? `${runs[0].workload.name ?? "run"} on ${runs[0].platform.name ?? "platform"}`
-        : "Comparison");
+        : titleOf(runs));
   document.title = `${title} · Mercator`;
   const main = h("main", { id: "main", tabindex: "-1" });
   const keys = runs.length > 1 ? runKeys(runs) : [null];

@@ -10,17 +10,17 @@ const MOST = 12; // more questions than this are in the table only
 
 const better = (a, b) => ((b.best.score ?? Infinity) < (a.best.score ?? Infinity) ? b : a);
 
-/** groups: runs of one question each; open(run, task). */
-export function overview(groups, open) {
+/** groups: runs of one question each; open(run, task); about(runs): what comparing them says, in words, or "". */
+export function overview(groups, open, about) {
   return h(
     "div",
     { class: "overview", "data-testid": "overview" },
-    groups.slice(0, MOST).map((runs, at) => section(runs, at, groups.length > 1, open)),
+    groups.slice(0, MOST).map((runs, at) => section(runs, at, groups.length > 1, open, about(runs))),
     groups.length > MOST && h("p", { class: "hint" }, `${plural(groups.length - MOST, "more question")}: see the table of all runs.`),
   );
 }
 
-function section(runs, at, hasPicture, open) {
+function section(runs, at, hasPicture, open, found) {
   const run = runs.reduce(better);
   const [verb, workload, platform] = [run.problem.name, run.workload.name, run.platform.name];
   const asked = [
@@ -43,7 +43,8 @@ function section(runs, at, hasPicture, open) {
       ],
     },
     h("p", { class: "headline", "data-testid": `headline-${at}` }, headline(run)),
+    found && h("p", { class: "found", "data-testid": `found-${at}` }, found),
     h("p", { class: "figures" }, figures(run)),
-    hasPicture && h("div", { class: "overview-picture" }, allTasksPicture(run, (task) => open(run, task)) ?? firstPicture(run)),
+    hasPicture && h("div", { class: "overview-picture" }, allTasksPicture(run, (task) => open(run, task)) ?? firstPicture(run, (task) => open(run, task))),
   );
 }

@@ -3,8 +3,9 @@
 
 /** Names for the address: those of the runs where they differ, else their places from 1. */
 export function runKeys(runs) {
-  const isAlone = ({ name }) => runs.filter((run) => run.name === name).length === 1;
-  return runs.map((run, at) => (isAlone(run) ? run.name : String(at + 1)));
+  const uses = new Map();
+  for (const { name } of runs) uses.set(name, (uses.get(name) ?? 0) + 1);
+  return runs.map((run, at) => (uses.get(run.name) === 1 ? run.name : String(at + 1)));
 }
 
 /** {run: its key or null, task: from 0, or null}. */

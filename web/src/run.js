@@ -1,8 +1,16 @@
 // One run as the panels want it: header, summary, curves and notes joined per task.
+import { FIGURES } from "./headline.js";
 import { isMaximised, isMetric, natural, rankOf } from "./units.js";
 
 const named = (value) => (typeof value === "string" ? { name: value } : (value ?? {}));
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
+
+/** Notes and plans: on pages of several runs in a block of their own, which is read when somebody asks. */
+function detailsOf(raw) {
+  if (raw.details === undefined) return raw;
+  raw.read ??= JSON.parse(document.getElementById(`mercator-run-${raw.details}`)?.textContent ?? "{}");
+  return raw.read;
+}
 
 export function openRun(raw) {
   const header = raw.header ?? {};
@@ -22,11 +30,14 @@ export function openRun(raw) {
     optimizer: named(header.optimizer ?? summary.optimizer),
     seed: header.seed ?? summary.seed,
     budget: header.budget ?? summary.budget,
-    notes: raw.notes ?? [],
+    get notes() {
+      return detailsOf(raw).notes ?? [];
+    },
     infeasible: raw.infeasible ?? { count: 0, reasons: {} },
     trials: raw.trials ?? 0,
   };
   run.tasks = openTasks(run);
+  run.hasPlans = raw.has_plans ?? (raw.plans ?? []).length > 0;
   run.best = summary.best ?? (run.tasks.length === 1 ? run.tasks[0].best : { feasible: false });
   run.bound = completeBound(
     summary.bound ?? (run.tasks.length === 1 ? run.tasks[0].bound : null),
@@ -46,11 +57,12 @@ function openTasks(run) {
   const declared = header.tasks ?? [];
   const results = summary.tasks ?? [];
   const size = Math.max(declared.length, results.length, 1);
+  const curves = new Map((raw.curves ?? []).map((one) => [one.task, one.points]));
   return Array.from({ length: size }, (_, index) => {
     const about = declared[index] ?? {};
     // A run with one task may leave its list out: the summary itself is the task's result.
     const result = results[index] ?? (size === 1 ? summary : {});
-    const curve = (raw.curves ?? []).find((one) => one.task === index)?.points ?? [];
+    const curve = curves.get(index) ?? [];
     const last = curve.at(-1);
     const best = result.best ?? (last ? { score: last[1], feasible: true } : { feasible: false });
     return {
@@ -66,7 +78,9 @@ function openTasks(run) {
       bound: completeBound(result.bound ?? about.bound, best.score, run.objective),
       reasons: result.infeasible?.reasons ?? null,
       milestones: result.milestones ?? [],
-      plan: (raw.plans ?? []).find((one) => one.task === index) ?? null,
+      get plan() {
+        return (detailsOf(raw).plans ?? []).find((one) => one.task === index) ?? null;
+      },
     };
   });
 }
@@ -100,18 +114,19 @@ function metricColumns(tasks, objective) {
   for (const task of tasks)
     for (const [name, value] of Object.entries(task.best))
       if (isNumber(value) && isMetric(name)) found.add(name);
-  const names = [...found].sort((a, b) => rankOf(a) - rankOf(b)).slice(0, 6);
+  const sorted = [...found].sort((a, b) => rankOf(a) - rankOf(b));
+  const names = sorted.filter((name, at) => at < 6 || FIGURES.includes(name));
   return names.length > 0 ? names : isMetric(objective) ? [objective] : [];
 }
 
-/** Best score at an evaluation count, or null before the first feasible trial. */
-export function bestAt(curve, evaluations) {
-  let low = 0;
-  let high = curve.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (curve[middle][0] <= evaluations) low = middle + 1;
-    else high = middle;
-  }
-  return low > 0 ? curve[low - 1][1] : null;
+/** Best score so far at each evaluation count of a rising grid, through `to`; null before the first feasible trial. */
+export function alongGrid(curve, grid, to) {
+  let place = 0;
+  let value = null;
+  return grid.map((x) => {
+    const before = place;
+    while (place < curve.length && curve[place][0] <= x) place++;
+    if (place > before) value = to(curve[place - 1][1]);
+    return value;
+  });
 }

@@ -69,10 +69,14 @@ function boxOf(drawing) {
   return box ? box.split(" ").map(Number) : [0, 0, ...["width", "height"].map((name) => Number(drawing.getAttribute(name)))];
 }
 
+/** Mixed colours as every program reads them. */
+const plainColour = (text) =>
+  text.replace(/^color\(srgb ([\d.e-]+) ([\d.e-]+) ([\d.e-]+)\)$/, (_, ...parts) => `rgb(${parts.slice(0, 3).map((part) => Math.round(255 * part)).join(",")})`);
+
 function inline(from, to) {
   to.removeAttribute("style"); // may name colours of the style sheet
   const style = getComputedStyle(from);
-  for (const name of INHERITED) to.style.setProperty(name, style.getPropertyValue(name));
+  for (const name of INHERITED) to.style.setProperty(name, plainColour(style.getPropertyValue(name)));
   for (const name of ["class", "tabindex", "data-testid"]) to.removeAttribute(name);
   [...from.children].forEach((child, at) => inline(child, to.children[at]));
 }

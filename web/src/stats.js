@@ -2,7 +2,10 @@
 
 export function quantile(values, share) {
   const sorted = values.filter((value) => typeof value === "number").sort((a, b) => a - b);
-  if (sorted.length === 0) return null;
+  return sorted.length === 0 ? null : sortedQuantile(sorted, share);
+}
+
+export function sortedQuantile(sorted, share) {
   const place = (sorted.length - 1) * share;
   const low = Math.floor(place);
   return sorted[low] + (sorted[Math.min(low + 1, sorted.length - 1)] - sorted[low]) * (place - low);
@@ -22,21 +25,30 @@ export function medianInterval(values) {
     return (state >>> 0) % size;
   };
   const size = Math.max(200, Math.min(RESAMPLES, Math.floor(MOST_DRAWN / values.length)));
-  const medians = Array.from({ length: size }, () =>
-    quantile(
-      values.map(() => values[next(values.length)]),
-      0.5,
-    ),
-  );
+  // Drawn are places in the sorted list: how often each one was says where the middle is.
+  const sorted = [...values].sort((a, b) => a - b);
+  const places = values.map((value) => sorted.indexOf(value));
+  const times = new Uint32Array(sorted.length);
+  const valueAt = (rank) => {
+    let place = 0;
+    for (let seen = times[0]; seen <= rank; seen += times[place]) place++;
+    return sorted[place];
+  };
+  const medians = Array.from({ length: size }, () => {
+    times.fill(0);
+    for (let at = 0; at < values.length; at++) times[places[next(values.length)]]++;
+    const middle = (values.length - 1) / 2;
+    return (valueAt(Math.floor(middle)) + valueAt(Math.ceil(middle))) / 2;
+  });
   return [quantile(medians, 0.025), quantile(medians, 0.975)];
 }
 
 /** Twice the rank of each value among all, ties sharing theirs: whole numbers. */
 function doubledRanks(values) {
-  return values.map(
-    (one) =>
-      1 + 2 * values.filter((other) => other < one).length + values.filter((other) => other === one).length,
-  );
+  const sorted = [...values].sort((a, b) => a - b);
+  const ranks = new Map(); // of a value: 1 + twice those below it + those equal to it
+  sorted.forEach((value, at) => ranks.set(value, (ranks.get(value) ?? 1 + 2 * at) + 1));
+  return values.map((value) => ranks.get(value));
 }
 
 const MOST_EXACT = 40;

@@ -1,5 +1,8 @@
 // Tables that sort by their headings; rows may be chosen with mouse or keyboard.
 import { h } from "./dom.js";
+import { count } from "./units.js";
+
+const MOST = 100; // rows shown at first: more take the browser long, and nobody reads them
 
 /**
  * columns: [{key, title, help, align, value(row) for sorting, cell(row, index)}]
@@ -23,7 +26,13 @@ export function sortableTable(columns, rows, options = {}) {
       button ?? column.title,
     );
   });
-  const elements = rows.map((row) => ({ row, element: makeRow(row) }));
+  const made = new Map(); // rows that were shown once: their elements
+  const elementOf = (row) => {
+    if (!made.has(row)) made.set(row, makeRow(row));
+    return made.get(row);
+  };
+  let most = MOST;
+  const more = h("button", { type: "button", class: "more-rows", onclick: () => ((most = Infinity), show()) });
 
   function makeRow(row) {
     const pick = options.onpick && (() => options.onpick(row));
@@ -62,20 +71,24 @@ export function sortableTable(columns, rows, options = {}) {
 
   function show() {
     const column = columns.find(({ key }) => key === sortKey);
-    const shown = elements.filter(({ row }) => filter(row));
-    if (column) shown.sort((a, b) => direction * compare(column.value(a.row), column.value(b.row)));
+    const found = rows.filter(filter);
+    if (column) found.sort((a, b) => direction * compare(column.value(a), column.value(b)));
+    // The chosen row is among those shown.
+    const shown = found.filter((row, at) => at < most || options.isPicked?.(row));
     columns.forEach((one, at) =>
       heads[at].setAttribute(
         "aria-sort",
         one.key !== sortKey ? "none" : direction > 0 ? "ascending" : "descending",
       ),
     );
-    body.replaceChildren(...shown.map(({ element }) => element));
+    body.replaceChildren(...shown.map(elementOf));
+    more.textContent = `show all ${count(found.length)} rows`;
+    more.hidden = shown.length === found.length;
     mark();
   }
 
   function mark() {
-    for (const { row, element } of elements) {
+    for (const [row, element] of made) {
       const picked = Boolean(options.isPicked?.(row));
       element.classList.toggle("picked", picked);
       if (options.onpick) element.setAttribute("aria-selected", String(picked));
@@ -95,8 +108,12 @@ export function sortableTable(columns, rows, options = {}) {
       "div",
       { class: "table-box", tabindex: "0", role: "group", "aria-label": options.caption },
       table,
+      more,
     ),
-    mark,
+    mark: () => {
+      if (rows.some((row) => options.isPicked?.(row) && !made.has(row))) show();
+      else mark();
+    },
     setFilter(test) {
       filter = test;
       show();

@@ -32,8 +32,10 @@ const BASE = {
 };
 
 let metrics = {};
+let ranks = new Map();
 export function setMetrics(table) {
   metrics = table ?? {};
+  ranks = new Map(Object.keys(metrics).map((name, at) => [name, at]));
 }
 
 // Metrics without unit that are parts of a whole read better in percent.
@@ -56,7 +58,7 @@ export const isMetric = (name) => Object.hasOwn(metrics, name);
 /** -1: smaller is better, +1: larger is; 0: not a metric. */
 export const betterOf = (name) => metrics[name]?.direction ?? 0;
 /** Metrics are listed with those first that people look for first. */
-export const rankOf = (name) => Object.keys(metrics).indexOf(name);
+export const rankOf = (name) => ranks.get(name) ?? -1;
 
 /** Scores are minimised; a maximised objective is logged negated. */
 export function isMaximised(objective) {
@@ -79,7 +81,8 @@ function digits(value, more = 0) {
 /** {number, unit}: `3.189e14` in pJ.cycle gives 318.9 and J·cycle; `more` digits than usual. */
 export function split(value, unit = "", more = 0) {
   if (typeof value !== "number" || !Number.isFinite(value)) return { number: "–", unit: "" };
-  if (unit === "share") return { number: digits(value * 100, more), unit: "%" };
+  if (unit === "share")
+    return { number: value > 0 && value < 1e-5 ? "< 0.001" : digits(value * 100, more), unit: "%" };
   if (unit === "um2")
     return value >= 1e4
       ? { number: digits(value * 1e-6, more), unit: "mm²" }

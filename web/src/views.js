@@ -11,7 +11,7 @@ import { tablePanel } from "./panels/table.js";
 import { textPanel } from "./panels/text.js";
 import { timelinePanel } from "./panels/timeline.js";
 import { treePanel } from "./panels/tree.js";
-import { betterOf, plural, unitOf } from "./units.js";
+import { betterOf, plural, rankOf, title, unitOf } from "./units.js";
 
 const KINDS = {
   timeline: { draw: timelinePanel, isWide: () => true },
@@ -21,10 +21,11 @@ const KINDS = {
   heatmap: { draw: heatmapPanel, isWide: (value) => (value.columns ?? value.rows)?.length > 12 },
   table: { draw: tablePanel, isWide: (value) => value.columns?.length > 7 },
   bars: { draw: barsPanel, isWide: () => false },
-  scatter: { draw: scatterPanel, isWide: () => false },
+  scatter: { draw: (value) => scatterPanel(value), isWide: () => false },
   text: { draw: textPanel, isWide: () => false },
   facts: { draw: () => null, isWide: () => false },
 };
+const PICTURES = ["timeline", "graph", "areas", "scatter", "heatmap", "tree", "bars"]; // those first that tell the most
 const WARNING = "warning";
 const PLAN = "plan"; // a view with this id shows the plan itself
 
@@ -61,11 +62,19 @@ export function marksOf(run, task) {
     .map(({ at, text }) => ({ x: at, text }));
 }
 
+/** What a drawing may know of the page around it. */
+const contextOf = (run, state) => ({
+  run,
+  chosen: () => state.task,
+  pick: (task) => state.setTask(task),
+  onTask: (listener) => state.onTask(listener),
+});
+
 /** Facts and drawing; a view that cannot be drawn is shown as it stands. */
-function content(value, run, task) {
-  const { evaluations } = run.tasks[task] ?? {};
+function content(value, run, state) {
+  const { evaluations } = run.tasks[state.task] ?? {};
   try {
-    const parts = [facts(value.facts, value.id, { evaluations }), KINDS[value.panel]?.draw(value)];
+    const parts = [facts(value.facts, value.id, { evaluations }), KINDS[value.panel]?.draw(value, contextOf(run, state))];
     const shown = parts.filter(Boolean);
     if (shown.length > 0) return value.folded ? [folded(value, shown)] : shown;
   } catch (error) {
@@ -89,7 +98,7 @@ function viewPanel(run, state, view) {
     hint.textContent = value?.help ?? "";
     box.replaceChildren(
       ...(value
-        ? content(value, run, state.task)
+        ? content(value, run, state)
         : [h("p", { class: "empty" }, "Nothing for this task.")]),
     );
   };
@@ -98,10 +107,12 @@ function viewPanel(run, state, view) {
   const { first } = view;
   return {
     isWide: Boolean(KINDS[first.panel]?.isWide(first)),
+    order: PICTURES.includes(first.panel) ? PICTURES.indexOf(first.panel) : PICTURES.length,
+    isOfTasks: (first.nodes ?? []).some?.((node) => run.tasks[node.task]),
     weight: weightOf(first),
     element: panel(
       {
-        id: `${view.id}-panel`,
+        id: `view-${view.id}-panel`,
         title: first.title ?? view.id,
         wide: KINDS[first.panel]?.isWide(first),
       },
@@ -121,31 +132,43 @@ function weightOf(value) {
   return 105 + lines + rows + (value.facts ? 60 : 0) + (value.panel === "scatter" ? 370 : 0);
 }
 
-/** {wide: [elements], narrow: [{element, weight}]} of all views but that of the plan. */
+/** {ofTasks: [elements], wide: [elements], narrow: [{element, weight}]} of all views but that of the plan; `ofTasks` are those
+    in which tasks can be chosen. */
 export function viewPanels(run, state) {
   const panels = listViews(run)
     .filter((view) => view.id !== PLAN)
     .map((view) => viewPanel(run, state, view));
-  const front = frontOf(run);
+  const front = (run.summary.front ?? []).length > 0 ? frontOf(run) : null;
   return {
+    ofTasks: panels.filter(({ isOfTasks }) => isOfTasks).map(({ element }) => element),
     wide: [
-      ...panels.filter(({ isWide }) => isWide).map(({ element }) => element),
-      front && panel({ id: "front-panel", title: "Pareto front", wide: true }, front),
+      front &&
+        panel(
+          { id: "front-panel", title: "Trade-offs found", wide: true, hint: "Every evaluation; on the line, nothing is better in both." },
+          front,
+        ),
+      ...panels
+        .filter(({ isWide, isOfTasks }) => isWide && !isOfTasks)
+        .sort((a, b) => a.order - b.order)
+        .map(({ element }) => element),
     ].filter(Boolean),
-    narrow: panels.filter(({ isWide }) => !isWide),
+    narrow: panels.filter(({ isWide, isOfTasks }) => !isWide && !isOfTasks),
   };
 }
 
-const PICTURES = ["timeline", "graph", "areas", "scatter", "heatmap", "tree", "bars"];
-
-/** What a run shows first of itself: a wide drawing before others, and those in the order they came. */
-export function firstPicture(run) {
+/** What a run shows first of itself: a wide drawing before others, and those by their kinds. */
+export function firstPicture(run, pick) {
+  if ((run.summary.front ?? []).length > 1) {
+    const front = frontOf(run);
+    if (front) return h("figure", {}, h("figcaption", {}, "Trade-offs found"), front);
+  }
   const values = listViews(run)
     .map((view) => view.of(0))
     .filter((value) => PICTURES.includes(value?.panel) && !value.folded);
-  const value = values.find((one) => KINDS[one.panel].isWide(one)) ?? values[0];
+  const order = (one) => PICTURES.indexOf(one.panel) - (KINDS[one.panel].isWide(one) ? PICTURES.length : 0);
+  const [value] = values.sort((a, b) => order(a) - order(b));
   if (!value) return null;
-  return h("figure", {}, h("figcaption", {}, value.title ?? value.id), KINDS[value.panel].draw(value));
+  return h("figure", {}, h("figcaption", {}, value.title ?? value.id), KINDS[value.panel].draw(value, { run, pick }));
 }
 
 /** The views that the tasks share, of one kind: [{id, title, of(task)}]. */
@@ -153,17 +176,34 @@ export function viewsOfKind(run, kind) {
   return listViews(run).filter((view) => view.first.panel === kind);
 }
 
-/** The front of a summary: [{metric: value}]. */
+const MOST_AXES = 6;
+
+/** The front of a summary, [{metric: value}], among all trials where they are few. What is looked for goes upwards, what it
+    costs to the right; other metrics of the trials can be chosen. */
 function frontOf(run) {
-  const points = run.summary.front ?? [];
-  const names = Object.keys(points[0] ?? {}).filter((name) =>
-    points.every((point) => typeof point[name] === "number" && betterOf(name) !== 0),
+  const front = run.summary.front ?? [];
+  const points = run.raw.costs ?? front;
+  const isKnown = (name) => betterOf(name) !== 0 && points.every((point) => typeof point[name] === "number");
+  const asked = Object.keys(front[0] ?? {})
+    .filter(isKnown)
+    .sort((a, b) => betterOf(a) - betterOf(b));
+  const others = Object.keys(points[0] ?? {})
+    .filter((name) => isKnown(name) && !asked.includes(name))
+    .filter((name) => new Set(points.map((point) => point[name])).size > 1)
+    .sort((a, b) => rankOf(a) - rankOf(b));
+  if (asked.length < 2) return null;
+  const names = [...asked, ...others].slice(0, Math.max(MOST_AXES, asked.length));
+  const isNear = (a, b) => Math.abs(a - b) <= 1e-9 * Math.abs(b); // the two files have their own numbers of digits
+  const isBest = (point) => names.every((name) => isNear(point[name], run.best[name]));
+  return scatterPanel(
+    {
+      id: "front",
+      title: `${title(asked[1])} against ${title(asked[0])}`,
+      axes: names.map((name) => ({ name, unit: unitOf(name), better: betterOf(name) })),
+      points: points.map((point) => ({ name: isBest(point) ? "chosen" : undefined, values: names.map((name) => point[name]) })),
+    },
+    { isFrontShown: true },
   );
-  return scatterPanel({
-    id: "front",
-    axes: names.map((name) => ({ name, unit: unitOf(name), better: betterOf(name) })),
-    points: points.map((point) => ({ values: names.map((name) => point[name]) })),
-  });
 }
 
 /** The chosen plan: the view that shows it, else its text. */
@@ -180,7 +220,7 @@ export function planPanel(run, state) {
     box.replaceChildren(
       ...[
         value?.help && h("p", { class: "hint" }, value.help),
-        ...(value ? content(value, run, state.task) : []),
+        ...(value ? content(value, run, state) : []),
         text && !value && h("pre", { class: "code", tabindex: "0" }, text),
         text &&
           value &&

@@ -127,23 +127,46 @@ static double mark_longest_path(const MerPlace *place, const MerGraphPlan *plan,
     return end[last];
 }
 
+enum { MEMORY, RESULT, COLOURS }; /* what nodes can be coloured by, beside their units and times */
+
 typedef struct Picture {
     int          node_count, edge_count;
     MerViewNode *nodes;
     int         *edges;
+    MerViewCell *cells; /* (nodes, COLOURS) */
 } Picture;
+
+static Picture new_picture(size_t nodes, size_t edges, MerArena *arena)
+{
+    Picture picture = {.node_count = (int)nodes,
+                       .nodes = MER_ARRAY(arena, MerViewNode, nodes + 1),
+                       .edges = MER_ARRAY(arena, int, 2 * edges + 1),
+                       .cells = MER_ARRAY(arena, MerViewCell, COLOURS * nodes + 1)};
+    for (size_t n = 0; n < nodes; n++) {
+        picture.nodes[n].cells = picture.cells + COLOURS * n;
+    }
+    return picture;
+}
+
+static void add_bytes(Picture *picture, int node, const MerPlace *place, int op)
+{
+    MerViewCell *cells = picture->cells + COLOURS * node;
+    cells[MEMORY].number += place->size[op];
+    cells[RESULT].number += place->output_bytes[op];
+}
 
 static Picture draw_operators(const MerPlace *place, const MerGraphPlan *plan,
                               const MerPlaceBlocks *blocks, const bool *is_marked, MerArena *arena)
 {
-    Picture picture = {place->op_count, 0, MER_ARRAY(arena, MerViewNode, place->op_count + 1),
-                       MER_ARRAY(arena, int, 2 * (size_t)place->edge_count + 1)};
+    Picture picture = new_picture((size_t)place->op_count, (size_t)place->edge_count, arena);
     for (int o = 0; o < place->op_count; o++) {
         picture.nodes[o] = (MerViewNode){.name = place->names[o],
                                          .group = place->unit_names[plan->unit[o]],
                                          .parent = blocks->names[blocks->of[o]],
                                          .value = seconds(time_of(place, plan, o)),
-                                         .is_marked = is_marked[o]};
+                                         .is_marked = is_marked[o],
+                                         .cells = picture.nodes[o].cells};
+        add_bytes(&picture, o, place, o);
         for (int i = place->after_start[o]; i < place->after_start[o + 1]; i++) {
             picture.edges[2 * picture.edge_count] = o;
             picture.edges[2 * picture.edge_count++ + 1] = place->after[i];
@@ -156,17 +179,17 @@ static Picture draw_blocks(const MerPlace *place, const MerGraphPlan *plan,
                            const MerPlaceBlocks *blocks, const bool *is_marked, MerArena *arena)
 {
     size_t  count = (size_t)blocks->count;
-    Picture picture = {blocks->count, 0, MER_ARRAY(arena, MerViewNode, count + 1),
-                       MER_ARRAY(arena, int, 2 * count * count + 1)};
+    Picture picture = new_picture(count, count * count, arena);
     bool   *is_drawn = MER_ARRAY(arena, bool, count *count);
     for (int b = 0; b < blocks->count; b++) {
-        picture.nodes[b] =
-            (MerViewNode){.name = blocks->names[b], .group = place->unit_names[blocks->unit[b]]};
+        picture.nodes[b].name = blocks->names[b];
+        picture.nodes[b].group = place->unit_names[blocks->unit[b]];
     }
     for (int o = 0; o < place->op_count; o++) {
         int from = blocks->of[o];
         picture.nodes[from].value += seconds(time_of(place, plan, o));
         picture.nodes[from].is_marked = picture.nodes[from].is_marked || is_marked[o];
+        add_bytes(&picture, from, place, o);
         for (int i = place->after_start[o]; i < place->after_start[o + 1]; i++) {
             int  to = blocks->of[place->after[i]];
             bool is_new = from != to && !is_drawn[(size_t)from * count + (size_t)to];
@@ -205,8 +228,14 @@ static void show_graph(const MerPlace *place, const MerGraphPlan *plan, const bo
             names[used++] = place->unit_names[u];
         }
     }
+    static const MerViewColumn colours[COLOURS] = {
+        [MEMORY] = {.name = "memory that stays taken", .unit = "B"},
+        [RESULT] = {.name = "size of the result", .unit = "B"}};
     MerViewGraph graph = {.unit = "s",
+                          .value_name = "time",
                           .group_name = "unit",
+                          .columns = colours,
+                          .column_count = COLOURS,
                           .groups = names,
                           .group_count = used,
                           .nodes = picture.nodes,

@@ -82,6 +82,15 @@ static void write_infeasible(MerJson *json, const MerReportRun *run)
     mer_json_end_object(json);
 }
 
+static void write_raw(MerJson *json, const char *key, const char *const *values, int count)
+{
+    mer_json_array(json, key);
+    for (int i = 0; i < count; i++) {
+        mer_json_raw(json, NULL, values[i]);
+    }
+    mer_json_end_array(json);
+}
+
 static void write_notes(MerJson *json, const MerReportRun *run)
 {
     mer_json_array(json, "notes");
@@ -96,14 +105,12 @@ static void write_notes(MerJson *json, const MerReportRun *run)
         mer_json_end_object(json);
     }
     mer_json_end_array(json);
-    mer_json_array(json, "plans");
-    for (int i = 0; i < run->plan_count; i++) {
-        mer_json_raw(json, NULL, run->plans[i]);
-    }
-    mer_json_end_array(json);
+    write_raw(json, "plans", run->plans, run->plan_count);
 }
 
-static void write_run(MerJson *json, const MerReportRun *run)
+/* `number` >= 0: notes and plans, most of what there is to say of a run, are in a block of their own, which the page reads
+ * when the run is opened. */
+static void write_run(MerJson *json, const MerReportRun *run, int number)
 {
     mer_json_object(json, NULL);
     mer_json_text(json, "name", run->name);
@@ -114,7 +121,15 @@ static void write_run(MerJson *json, const MerReportRun *run)
     mer_json_bool(json, "cut", run->was_cut);
     write_curves(json, run);
     write_infeasible(json, run);
-    write_notes(json, run);
+    if (run->cost_count > 0) {
+        write_raw(json, "costs", run->costs, run->cost_count);
+    }
+    if (number >= 0) {
+        mer_json_int(json, "details", number);
+        mer_json_bool(json, "has_plans", run->plan_count > 0);
+    } else {
+        write_notes(json, run);
+    }
     mer_json_end_object(json);
 }
 
@@ -135,6 +150,18 @@ static void write_escaped(FILE *file, const char *text, size_t size)
     }
 }
 
+/* Ends the block before it; its own end is in the page. */
+static void write_details(FILE *file, const MerReportRun *run, int number)
+{
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    write_notes(&json, run);
+    mer_json_end_object(&json);
+    fprintf(file, "</script>\n<script type=\"application/json\" id=\"mercator-run-%d\">", number);
+    write_escaped(file, json.text, json.size);
+    mer_json_free(&json);
+}
+
 static void write_data(FILE *file, const MerReportRun *runs, int run_count, const char *study,
                        const char *title)
 {
@@ -146,7 +173,7 @@ static void write_data(FILE *file, const MerReportRun *runs, int run_count, cons
     write_metrics(&json);
     mer_json_array(&json, "runs");
     for (int i = 0; i < run_count; i++) {
-        write_run(&json, &runs[i]);
+        write_run(&json, &runs[i], run_count > 1 ? i : -1);
     }
     mer_json_end_array(&json);
     if (study != NULL) {
@@ -155,6 +182,9 @@ static void write_data(FILE *file, const MerReportRun *runs, int run_count, cons
     mer_json_end_object(&json);
     write_escaped(file, json.text, json.size);
     mer_json_free(&json);
+    for (int i = 0; run_count > 1 && i < run_count; i++) {
+        write_details(file, &runs[i], i);
+    }
 }
 
 static const char *find_placeholder(void)

@@ -8,6 +8,7 @@
 #include "report/pages/curve.h"
 #include "report/pages/log_lines.h"
 #include "report/pages/refusals.h"
+#include "report/pages/trial_costs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,12 +29,13 @@ typedef struct Note {
 } Note;
 
 typedef struct Reader {
-    MerCurveSet curves;
-    MerRefusals refusals;
-    Note       *notes;
-    int         note_count, note_capacity;
-    size_t      note_bytes;
-    char       *header, *summary;
+    MerCurveSet   curves;
+    MerRefusals   refusals;
+    MerTrialCosts costs;
+    Note         *notes;
+    int           note_count, note_capacity;
+    size_t        note_bytes;
+    char         *header, *summary;
 } Reader;
 
 static void free_note(Note *note)
@@ -47,6 +49,7 @@ static void free_note(Note *note)
 static void reader_free(Reader *reader)
 {
     mer_curve_free(&reader->curves);
+    mer_trial_costs_free(&reader->costs);
     for (int i = 0; i < reader->note_count; i++) {
         free_note(&reader->notes[i]);
     }
@@ -155,9 +158,22 @@ static MerStatus take_trial(Reader *reader, const MerLogFile *log, const MerLogL
     if (!is_feasible) {
         mer_refusals_add(&reader->refusals, line);
     }
+    if (is_feasible && !line->is_cut) {
+        mer_trial_costs_add(&reader->costs, line);
+    }
     mer_curve_add(&reader->curves, line->index, line->task,
                   is_feasible && !line->is_cut ? line->score : NAN);
     return MER_OK;
+}
+
+/* The longest part of a header, and of no use to a page. */
+static void drop_knob_names(cJSON *header)
+{
+    cJSON *task;
+    cJSON_ArrayForEach(task, cJSON_GetObjectItemCaseSensitive(header, "tasks"))
+    {
+        cJSON_DeleteItemFromObjectCaseSensitive(task, "knob_names");
+    }
 }
 
 /* Header, note and summary lines, which are few: a full tree each. */
@@ -179,6 +195,7 @@ static MerStatus take_object(Reader *reader, const MerLogFile *log, const MerLog
         status = check_header(log, object, error);
         double budget = mer_json_get_real(object, "budget", 0);
         reader->curves.budget = budget > 0 && budget < 9e15 ? (int64_t)budget : 0;
+        drop_knob_names(object);
         reader->header = print_json(object);
     }
     cJSON_Delete(object);
@@ -316,6 +333,7 @@ MerStatus mer_report_read(const char *run_directory, MerReportRun *run, MerArena
         finish_notes(reader, run, arena);
         status =
             read_summary(mer_arena_format(arena, "%s/summary.json", folder), run, arena, error);
+        mer_trial_costs_finish(&reader->costs, run, arena);
         read_clock(mer_arena_format(arena, "%s/clock.jsonl", folder), run, arena);
     }
     reader_free(reader);

@@ -50,6 +50,8 @@ typedef struct MerReportRun {
     int               note_count;
     const char      **plans; /* JSON objects {task, name, count, kind, text, body} */
     int               plan_count;
+    const char **costs; /* JSON objects {metric: value} of the trials, where they make a front */
+    int          cost_count;
 } MerReportRun;
 
 /* `run_directory` may also be the log itself (a path that ends in .jsonl). Memory stays bounded by

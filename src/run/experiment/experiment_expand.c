@@ -113,6 +113,7 @@ static MerStatus resolve_evaluator(MerExpansion *e, const char *text, MerRunSpec
     if (!spec->evaluator) {
         return MER_NOT_FOUND;
     }
+    MER_TRY(mer_experiment_inner(&reference, e->experiment->options.inner, spec, e->arena, error));
     MerReference all = mer_reference_join(&reference, &e->experiment->evaluator_options, e->arena);
     return mer_experiment_fill(spec->evaluator->options, NULL, spec->evaluator->options_size, &all,
                                &spec->evaluator_options, e->arena, error);

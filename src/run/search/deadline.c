@@ -75,13 +75,14 @@ void mer_deadline_set(MerTaskSearch *s)
 double mer_deadline_left(const MerTaskSearch *s, double now)
 {
     const MerRunState *run = s->run;
-    int64_t            budget = s->task->budget;
     double             spent = now - run->task_started, time_s = run->spec->time_s;
     double             left = INFINITY;
-    if (budget < INT64_MAX && s->counted > 0) {
-        double trials = (double)(budget - s->counted);
+    if (s->expected < INT64_MAX && s->counted > 0) {
+        bool   ends_before = s->expected < s->task->budget; /* so it will on the next tasks */
+        double trials = (double)(s->expected - s->counted);
         for (int t = s->task->index + 1; t < run->task_count; t++) {
-            trials += (double)run->tasks[t].budget;
+            int64_t budget = run->tasks[t].budget;
+            trials += (double)(ends_before && s->expected < budget ? s->expected : budget);
         }
         left = trials * spent / (double)s->counted;
     }

@@ -440,6 +440,7 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
     reserve(s);
     s->batch = mer_batch_new(&task->problem, &task->evaluator, &task->check, &run->objective,
                              run->pool, run->spec->count_distinct, mer_run_is_cancelled, run);
+    mer_batch_watch(s->batch, &run->watch);
     MerStatus status = search(s, error);
     mer_task_search_close(s, status != MER_OK || run->is_interrupted ||
                                  task->index + 1 == run->task_count);

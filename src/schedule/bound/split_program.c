@@ -1,8 +1,8 @@
 /* Jobs split over cores: a linear relaxation solved with COIN-OR CLP. With proportional sharing it counts, in
- * virtual time, the bytes by which single jobs exceed the bandwidth (9.2), also for the core that runs a long
- * job. A job that would take longer than the bound on some core may not go there, even in part (after Lenstra,
- * Shmoys and Tardos, 1990). CLP only proposes multipliers; the bound is computed from them, so rounding cannot make
- * it too high. */
+ * virtual time, the bytes by which single jobs exceed the bandwidth (docs/bandwidth-model.md, "Bounds of
+ * schedules"), also for the core that runs a long job. A job that would take longer than the bound on some core
+ * may not go there, even in part (after Lenstra, Shmoys and Tardos, 1990). CLP only proposes multipliers; the
+ * bound is computed from them, so rounding cannot make it too high. */
 #include "schedule/bound/schedule_bound.h"
 
 #include <Clp_C_Interface.h>

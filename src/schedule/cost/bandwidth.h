@@ -10,7 +10,7 @@ extern const MerEvaluatorClass mer_evaluator_bandwidth;
 typedef struct MerBandwidthState {
     MerBandwidthInput  input;
     const MerSchedule *schedule;
-    bool               is_plain;  /* 5.1 says it all */
+    bool               is_plain;  /* mer_bandwidth_plain says it all */
     const char        *not_plain; /* why; NULL: it is */
     bool               is_fast, wants_fast;
     bool               has_static_power, is_powered_all_time;
@@ -77,6 +77,9 @@ typedef struct MerRequestTimes { /* of all jobs of a request, cycles */
 } MerRequestTimes;
 MerRequestTimes *mer_bandwidth_requests(const MerSchedule *schedule, const MerBandwidthTimes *times,
                                         MerArena *arena, int *count);
+/* What waits for what, coloured by core; nothing where no job waits (bandwidth_graph.c). */
+void mer_bandwidth_view_graph(const MerSchedule *schedule, const MerBandwidthTimes *times,
+                              MerArena *arena, MerNotes *notes);
 /* By model: percentiles of times from release to end, slack, misses; for the report, and as lines. */
 void        mer_bandwidth_view_requests(const MerSchedule *schedule, const MerBandwidthTimes *times,
                                         MerArena *arena, MerNotes *notes);

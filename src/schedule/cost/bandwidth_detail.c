@@ -292,6 +292,7 @@ void mer_bandwidth_detail(const void *opened, const MerPlan *plan, MerNotes *not
     if (mer_bandwidth_play(state, plan, arena, &play)) {
         view_timeline(state, &play, arena, notes);
         view_cores(state, &play.times, &play.output, arena, notes);
+        mer_bandwidth_view_graph(state->schedule, &play.times, arena, notes);
         mer_bandwidth_view_requests(state->schedule, &play.times, arena, notes);
         if (state->schedule->tenant_count > 1) {
             mer_bandwidth_view_tenants(state, &play.times, arena, notes);

@@ -1,6 +1,6 @@
 /* The extended loop (docs/bandwidth-model.md, "The extended loop"): dependencies, releases, deadlines,
  * switch cost, reuse, sharing rules and dispatch policies. With none of them it does the arithmetic of
- * 5.1, bit by bit. */
+ * the plain loop, bit by bit. */
 #include "schedule/cost/bandwidth_run.h"
 
 #include <math.h>

@@ -106,7 +106,7 @@ typedef struct MerBandwidthRecorder {
     void (*segment)(void *state, const MerBandwidthSegment *segment);
 } MerBandwidthRecorder;
 
-/* Independent jobs that all need bandwidth, shared proportionally: 5.1 and nothing else.
+/* Independent jobs that all need bandwidth, shared proportionally: the plain loop of docs/bandwidth-model.md.
  * `snapshot` and `base` as in MerCall; NULL is fine. Of a cut plan nothing but that is told. */
 void mer_bandwidth_plain(const MerBandwidthInput *input, const MerJobsPlan *plan, const void *base,
                          void *snapshot, MerBandwidthOutput *output);
@@ -130,8 +130,8 @@ double mer_bandwidth_forecast(const MerBandwidthRun *run, const MerBandwidthPlan
                               const MerSchedule *expected, int todo, double until,
                               MerBandwidthTimes *times, MerArena *scratch);
 
-/* 5.3: the makespan of a plain schedule as an integral over virtual time; finish times are not made.
- * Differs from the plain loop in the last bits. */
+/* The makespan of a plain schedule as an integral over virtual time (docs/bandwidth-model.md, "Virtual time");
+ * finish times are not made. Differs from the plain loop in the last bits. */
 double mer_bandwidth_virtual(const MerBandwidthInput *input, const MerJobsPlan *plan);
 
 /* Who gets how much of the bandwidth, by unit. A unit that runs nothing needs 0. */

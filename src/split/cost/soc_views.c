@@ -191,6 +191,85 @@ static void show_front(const Show *w)
         &(MerViewScatter){.axes = axes, .axis_count = 2, .points = points, .point_count = count});
 }
 
+enum { GRAPH_CYCLES, GRAPH_ENERGY, GRAPH_UNITS, GRAPH_COLUMNS = GRAPH_UNITS + MER_SPLIT_MAX_UNITS };
+
+/* The unit that computes all channels of a layer; NULL: several do. `shares`: of each unit. */
+static const char *unit_of(const Show *w, const MerSplitLayer *layer, double *shares)
+{
+    const char *name = NULL;
+    int         used = 0;
+    memset(shares, 0, (size_t)w->split->unit_count * sizeof *shares);
+    for (int o = 0; o < layer->option_count; o++) {
+        double share = (double)w->plan->counts[layer->option_start + o] / layer->c_out;
+        shares[layer->options[o].unit] += share;
+    }
+    for (int u = 0; u < w->split->unit_count; u++) {
+        if (shares[u] > 0) {
+            name = w->split->platform->units[u].name;
+            used++;
+        }
+    }
+    return used == 1 ? name : NULL;
+}
+
+static void fill_layer_node(const Show *w, int l, MerViewNode *nodes, MerViewCell *cells)
+{
+    const MerSplitLayer *layer = &w->split->layers[l];
+    MerSplitPrice        price =
+        mer_split_layer_price(w->split, w->rules, l, w->plan->counts + layer->option_start);
+    double      shares[MER_SPLIT_MAX_UNITS];
+    const char *unit = unit_of(w, layer, shares);
+    cells[GRAPH_CYCLES].number = price.cycles;
+    cells[GRAPH_ENERGY].number = price.energy_pj;
+    for (int u = 0; u < w->split->unit_count; u++) {
+        cells[GRAPH_UNITS + u].number = shares[u];
+    }
+    nodes[layer->op].group = unit ? unit : "several";
+    nodes[layer->op].cells = cells;
+    if (layer->pair_op >= 0) { /* computed with its other half */
+        nodes[layer->pair_op].group = nodes[layer->op].group;
+    }
+}
+
+/* The network coloured by who computes each layer, and by what that takes. */
+static void show_graph(const Show *w)
+{
+    const MerGraph *graph = w->split->graph;
+    int             units = w->split->unit_count, layers = w->split->layer_count;
+    int             edge_count, width = GRAPH_UNITS + units;
+    MerViewNode    *nodes = MER_ARRAY(w->arena, MerViewNode, graph->op_count + 1);
+    MerViewCell    *cells = MER_ARRAY(w->arena, MerViewCell, layers * width + 1);
+    int            *edges = mer_graph_edges(graph, w->arena, &edge_count);
+    const char    **groups = MER_ARRAY(w->arena, const char *, units + 1);
+    MerViewColumn   columns[GRAPH_COLUMNS] = {{.name = "cycles", .unit = "cycle"},
+                                              {.name = "energy", .unit = "pJ"}};
+    if (edge_count == 0) {
+        return;
+    }
+    for (int u = 0; u < units; u++) {
+        groups[u] = w->split->platform->units[u].name;
+        columns[GRAPH_UNITS + u] = (MerViewColumn){
+            .name = mer_arena_format(w->arena, "channels on %s", groups[u]), .unit = "share"};
+    }
+    groups[units] = "several";
+    for (int o = 0; o < graph->op_count; o++) {
+        nodes[o].name = graph->ops[o].name;
+    }
+    for (int l = 0; l < layers; l++) {
+        fill_layer_node(w, l, nodes, cells + l * width);
+    }
+    mer_view_graph(w->notes, &(MerView){.id = "graph", .title = "The network on the units"},
+                   &(MerViewGraph){.group_name = "unit",
+                                   .groups = groups,
+                                   .group_count = units + 1,
+                                   .nodes = nodes,
+                                   .node_count = graph->op_count,
+                                   .edges = edges,
+                                   .edge_count = edge_count,
+                                   .columns = columns,
+                                   .column_count = width});
+}
+
 static void show_facts(const Show *w)
 {
     MerSplitPrice price = mer_split_price(w->split, w->rules, w->plan);
@@ -221,10 +300,15 @@ void mer_split_show(const MerSplit *split, const MerSplitRules *rules, const Mer
                     MerNotes *notes)
 {
     Show w = {split, rules, plan, notes, mer_arena_new()};
-    show_facts(&w);
+    if (rules) {
+        show_facts(&w);
+    }
     show_channels(&w);
-    show_timeline(&w);
-    show_layers(&w);
-    show_front(&w);
+    if (rules) {
+        show_timeline(&w);
+        show_graph(&w);
+        show_layers(&w);
+        show_front(&w);
+    }
     mer_arena_free(w.arena);
 }

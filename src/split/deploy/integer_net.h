@@ -77,8 +77,19 @@ void mer_integer_net_input(const MerIntegerNet *net, const float *image, uint8_t
 void mer_integer_net_run(const MerIntegerNet *net, const uint8_t *image, int32_t *logits,
                          uint8_t **values, MerArena *scratch);
 
-/* Share of the images whose largest logit, the first of equals, is that of the label; `pool` NULL: on one thread. */
-double mer_integer_net_accuracy(const MerIntegerNet *net, const MerDataset *images, MerPool *pool);
+/* One node of it: `in` are the bytes of its inputs; `bytes` is NULL for the last node, which gives logits. */
+void mer_integer_node_run(const MerIntegerNet *net, const MerIntegerNode *node,
+                          const uint8_t *const in[2], uint8_t *bytes, int32_t *logits,
+                          MerArena *scratch);
+/* From the sums of a channel of a convolution to its bytes or its logit. */
+void mer_integer_channel_end(const MerIntegerNet *net, const MerIntegerNode *node, int channel,
+                             const int32_t *acc, uint8_t *bytes, int32_t *logits);
+
+/* Share of the images whose largest logit, the first of equals, is that of the label: the same logits, by the tensor engine's
+ * convolutions. `logits` (NULL: not wanted) gets those of every image; `pool` NULL: on one thread. */
+MerStatus mer_integer_net_accuracy(const MerIntegerNet *net, const MerDataset *images,
+                                   MerPool *pool, int32_t *logits, double *accuracy,
+                                   MerError *error);
 
 /* Bytes of a value, and how many inputs a channel of a layer reads. */
 static inline int mer_integer_value_size(const MerIntegerValue *value)

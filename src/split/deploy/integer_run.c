@@ -96,24 +96,30 @@ static int64_t requantise(const MerIntegerChannel *channel, int32_t acc)
     return shift_down((int64_t)channel->scale * acc + bias, channel->shift);
 }
 
-/* Bytes, or of the last layer logits. */
+void mer_integer_channel_end(const MerIntegerNet *net, const MerIntegerNode *node, int channel,
+                             const int32_t *acc, uint8_t *bytes, int32_t *logits)
+{
+    const MerIntegerValue *out = &net->values[node->out];
+    int                    size = out->height * out->width;
+    for (int i = 0; i < size; i++) {
+        int64_t y = requantise(&node->channels[channel], acc[i]);
+        if (bytes != NULL) {
+            bytes[channel * size + i] = (uint8_t)clamp_byte(y + out->zero);
+        } else {
+            logits[net->output_order[channel]] = (int32_t)y;
+        }
+    }
+}
+
 static void run_conv(const MerIntegerNet *net, const MerIntegerNode *node, const uint8_t *in,
                      uint8_t *bytes, int32_t *logits, MerArena *scratch)
 {
     const MerIntegerValue *out = &net->values[node->out];
     Padded                 input = pad(&net->values[node->in[0]], in, node->conv.padding, scratch);
-    int                    size = out->height * out->width;
-    int32_t               *acc = MER_ARRAY(scratch, int32_t, size);
+    int32_t               *acc = MER_ARRAY(scratch, int32_t, out->height * out->width);
     for (int c = 0; c < out->channels; c++) {
         accumulate(net, node, &input, c, acc);
-        for (int i = 0; i < size; i++) {
-            int64_t y = requantise(&node->channels[c], acc[i]);
-            if (bytes != NULL) {
-                bytes[c * size + i] = (uint8_t)clamp_byte(y + out->zero);
-            } else {
-                logits[net->output_order[c]] = (int32_t)y;
-            }
-        }
+        mer_integer_channel_end(net, node, c, acc, bytes, logits);
     }
 }
 
@@ -164,6 +170,19 @@ static void run_pool(const MerIntegerNet *net, const MerIntegerNode *node, const
     }
 }
 
+void mer_integer_node_run(const MerIntegerNet *net, const MerIntegerNode *node,
+                          const uint8_t *const in[2], uint8_t *bytes, int32_t *logits,
+                          MerArena *scratch)
+{
+    if (node->kind == MER_TRAIN_CONV) {
+        run_conv(net, node, in[0], bytes, logits, scratch);
+    } else if (node->kind == MER_TRAIN_ADD) {
+        run_sum(net, node, in[0], in[1], bytes);
+    } else {
+        run_pool(net, node, in[0], bytes);
+    }
+}
+
 void mer_integer_net_run(const MerIntegerNet *net, const uint8_t *image, int32_t *logits,
                          uint8_t **values, MerArena *scratch)
 {
@@ -171,20 +190,14 @@ void mer_integer_net_run(const MerIntegerNet *net, const uint8_t *image, int32_t
     all[0] = (uint8_t *)image;
     for (int n = 0; n < net->node_count; n++) {
         const MerIntegerNode *node = &net->nodes[n];
-        const uint8_t        *in = all[node->in[0]];
-        bool                  is_last = n == net->node_count - 1;
+        bool                  is_sum = node->kind == MER_TRAIN_ADD;
+        const uint8_t *const  in[2] = {all[node->in[0]], is_sum ? all[node->in[1]] : NULL};
         uint8_t              *out = NULL;
-        if (!is_last) {
+        if (n < net->node_count - 1) {
             out = MER_ARRAY(scratch, uint8_t, mer_integer_value_size(&net->values[node->out]));
         }
         all[node->out] = out;
-        if (node->kind == MER_TRAIN_CONV) {
-            run_conv(net, node, in, out, logits, scratch);
-        } else if (node->kind == MER_TRAIN_ADD) {
-            run_sum(net, node, in, all[node->in[1]], out);
-        } else {
-            run_pool(net, node, in, out);
-        }
+        mer_integer_node_run(net, node, in, out, logits, scratch);
     }
     if (values != NULL) {
         memcpy(values, all, (size_t)net->value_count * sizeof *values);

@@ -102,7 +102,7 @@ export function arrange(drawn, links, width) {
   const near = shaping([...drawn.keys()], links);
   made.setGraph({ rankdir: "LR", nodesep: 8, edgesep: 4, ranksep: GAP, marginx: 8, marginy: 8 });
   made.setDefaultEdgeLabel(() => ({}));
-  for (const [key, node] of drawn) made.setNode(key, { ...node, key, height: HEIGHT });
+  for (const [key, node] of drawn) made.setNode(key, Object.assign(node, { key, height: HEIGHT }));
   for (const link of near) made.setEdge(link.a, link.b, { link });
   layout(made);
   const nodes = made.nodes().map((key) => made.node(key));

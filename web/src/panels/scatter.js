@@ -133,7 +133,7 @@ function picture(scene, view, width) {
   const front = new Set(
     judged.length < 2 ? [] : shown.filter((point) => isOnFront(point, shown, judged)),
   );
-  const tools = { scene, view, x, y, toX, toY, shown, front, right: width - EDGE.right };
+  const tools = { scene, view, x, y, toX, toY, shown, front, left, right: width - EDGE.right };
   const named = nameable(tools);
   return h(
     "svg",
@@ -146,7 +146,7 @@ function picture(scene, view, width) {
     },
     ticksX.map((tick, at) => [
       h("path", { class: "grid-line", d: `M${toX(tick)} ${EDGE.top}V${HEIGHT - EDGE.bottom}` }),
-      h("text", { class: "tick", x: toX(tick), y: HEIGHT - EDGE.bottom + 16, "text-anchor": "middle" }, textsX[at]),
+      h("text", { class: "tick", x: tickPlace(toX(tick), textsX[at], width), y: HEIGHT - EDGE.bottom + 16, "text-anchor": "middle" }, textsX[at]),
     ]),
     ticksY.map((tick, at) => [
       h("path", { class: "grid-line", d: `M${left} ${toY(tick)}H${width - EDGE.right}` }),
@@ -166,6 +166,9 @@ function picture(scene, view, width) {
       .map((point) => pointOf(point, tools, named.get(point))),
   );
 }
+
+/** Labels at the right end move in rather than being cut. */
+const tickPlace = (x, text, width) => Math.min(x, width - text.length * 3.4 - 2);
 
 function lineOf(line, at, { toX, toY }) {
   const known = line.points.filter(([a, b]) => isNumber(a) && isNumber(b));
@@ -197,8 +200,10 @@ function frontLine({ x, y, toX, toY, front }, judged) {
 }
 
 /** Where names have room, those of the front first: {x, y, anchor} by point. */
-function nameable({ x, y, toX, toY, shown, front, right }) {
+function nameable({ x, y, toX, toY, shown, front, left: least, right }) {
   const places = new Map();
+  // names lie on no other point
+  const dots = shown.map((point) => ({ point, x: toX(point.values[x.at]), y: toY(point.values[y.at]) }));
   const taken = [];
   const named = shown.filter((point) => point.name !== undefined);
   for (const point of named.sort((a, b) => front.has(b) - front.has(a)).slice(0, 60)) {
@@ -210,7 +215,8 @@ function nameable({ x, y, toX, toY, shown, front, right }) {
       const isFree = taken.every(
         (one) => box.right < one.left || box.left > one.right || box.bottom < one.top || box.top > one.bottom,
       );
-      if (!isFree || box.right > right || box.left < 0) continue;
+      const isOnDot = dots.some((dot) => dot.point !== point && dot.x > box.left - 6 && dot.x < box.right + 6 && dot.y > box.top - 4 && dot.y < box.bottom + 4);
+      if (!isFree || isOnDot || box.right > right || box.left < least) continue;
       taken.push(box);
       places.set(point, { x: a + 9 * side, y: b - 4, anchor: side > 0 ? "start" : "end" });
       break;
