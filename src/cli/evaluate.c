@@ -5,6 +5,7 @@
 #include "base/json_read.h"
 #include "mercator/json.h"
 #include "mercator/registry.h"
+#include "report/pages/run_folder.h"
 #include "report/tables/table.h"
 #include "run/log/trial.h"
 
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A reader of other tools' files may have a flag for the file with the plan. */
 static bool is_plan_flag(const char *flag)
@@ -53,6 +55,20 @@ static void take_other(MerEvaluateRequest *request, const char *flag, const char
     }
 }
 
+/* The plan in a run directory, or the file itself. */
+static const char *find_plan(const char *path, MerArena *arena)
+{
+    bool is_run = mer_report_is_run(path, arena);
+    for (const MerProblemClass *const *problem = mer_problems(); is_run && *problem; problem++) {
+        const char *name = (*problem)->plan_file;
+        const char *plan = name ? mer_arena_format(arena, "%s/%s", path, name) : NULL;
+        if (plan && access(plan, F_OK) == 0) {
+            return plan;
+        }
+    }
+    return path;
+}
+
 static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena,
                  MerEvaluateRequest *request)
 {
@@ -73,7 +89,7 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
             if (request->input_count == MER_EVALUATE_INPUTS) {
                 return mer_cli_usage(verb, "more than %d files", MER_EVALUATE_INPUTS);
             }
-            request->inputs[request->input_count++] = flag;
+            request->inputs[request->input_count++] = find_plan(flag, arena);
         } else if (code == MER_EXIT_OTHER && strncmp(flag, "--", 2) == 0) {
             const char *value = mer_cli_value(count, arguments, &i);
             if (!value) {
@@ -242,10 +258,11 @@ static MerStatus price(MerEvaluation *evaluation, MerRunResult *result, MerError
 
 static void print_help(void)
 {
-    printf("usage: mercator evaluate FILE... [--plan FILE] [--platform P] [--evaluator E] "
-           "[--objective O] [--export NAME=FILE] [--json]\n"
-           "\n"
-           "FILE is a plan file that a run has written, or files of another tool:\n");
+    printf(
+        "usage: mercator evaluate FILE... [--plan FILE] [--platform P] [--evaluator E] "
+        "[--objective O] [--export NAME=FILE] [--json]\n"
+        "\n"
+        "FILE is a plan file that a run has written, or its folder, or files of another tool:\n");
     for (const MerPlanReaderClass *const *reader = mer_plan_readers(); *reader; reader++) {
         printf("  %s\n", (*reader)->summary);
         if ((*reader)->flag) {

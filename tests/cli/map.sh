@@ -74,6 +74,10 @@ test -s six/mapping.yaml
 expect 0 "$MERCATOR" map resnet18 --select 2 --budget 2000 --quiet --json -o seven
 best=$(sed 's/.*"tasks":\[{.*"best":{"score":\([^,]*\),.*/\1/' out)
 expect 0 "$MERCATOR" evaluate seven/mapping.yaml --json
+cp out by-file
+expect 0 "$MERCATOR" evaluate seven --json # the folder stands for its plan
+cmp out by-file
+cp by-file out
 says out "\"score\":$best"
 
 # objectives, options and several runs
