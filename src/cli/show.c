@@ -224,6 +224,23 @@ static void show_constraints(const MerRunResult *result, FILE *file)
     }
 }
 
+/* Lines that a terminal is too narrow for are broken between words; loop nests (with spaces in front) stay as they are. */
+static void print_text(const char *text, MerArena *arena, FILE *file)
+{
+    int columns = mer_terminal_columns(file);
+    while (*text) {
+        int  length = (int)strcspn(text, "\n");
+        bool is_wide = columns > 0 && length > columns && *text != ' ';
+        if (is_wide) {
+            mer_print_words(file, mer_arena_text_n(arena, text, (size_t)length), 0, 2, columns);
+        } else {
+            fprintf(file, "%.*s\n", length, text);
+        }
+        text += length;
+        text += *text == '\n';
+    }
+}
+
 /* What the problem has to say of the only task, or of all together. */
 static void show_costs(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena,
                        FILE *file)
@@ -235,8 +252,9 @@ static void show_costs(const MerRunSpec *spec, const MerRunResult *result, MerAr
                                     ? spec->problem->print_costs(&shown->best, is_total, arena)
                                     : NULL;
     if (text || result->description) {
-        fprintf(file, "%s%s%s", is_total ? "\n" : "", text ? text : "",
-                result->description ? result->description : "");
+        fprintf(file, "%s", is_total ? "\n" : "");
+        print_text(text ? text : "", arena, file);
+        print_text(result->description ? result->description : "", arena, file);
     }
 }
 
@@ -360,7 +378,8 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
     show_milestones(result, arena, file);
     show_constraints(result, file);
     if (result->task_count == 1 && result->tasks[0].text) {
-        fprintf(file, "\n%s", result->tasks[0].text);
+        fputc('\n', file);
+        print_text(result->tasks[0].text, arena, file);
     }
     show_costs(spec, result, arena, file);
     mer_show_front(spec, result, arena, file);

@@ -43,7 +43,7 @@ export function differencePanel(runs) {
       ),
       h(
         "pre",
-        { class: "code", tabindex: "0" },
+        { class: "code difference", tabindex: "0" },
         lines.map(({ sign, text }) =>
           h("span", { class: { "-": "line-out", "+": "line-in", " ": "line-both" }[sign] }, `${sign === "-" ? "−" : sign} ${text}`),
         ),

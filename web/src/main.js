@@ -119,6 +119,11 @@ function logo() {
   );
 }
 
+function studyTitle({ groups = [] }) {
+  const most = (key) => Math.max(0, ...groups.map((group) => group[key]?.length ?? 0));
+  return most("methods") > 0 ? `Study of ${plural(most("methods"), "optimizer")} on ${plural(most("tasks"), "task")}` : "Study";
+}
+
 /** What all runs are of, as far as they agree. */
 function titleOf(runs) {
   const only = (of) => (new Set(runs.map(of)).size === 1 ? of(runs[0]) : undefined);
@@ -133,7 +138,7 @@ function start(app, data) {
   const title =
     data.title ||
     (runs.length === 0
-      ? "Study"
+      ? studyTitle(data.study)
       : runs.length === 1
         ? `${runs[0].workload.name ?? "run"} on ${runs[0].platform.name ?? "platform"}`
         : titleOf(runs));

@@ -28,9 +28,9 @@ export function coloursOf(value, run) {
     ...columns.map(({ name, unit }, at) => ({ key: `column ${at}`, name, unit, adds: ADDING.has(unit), of: (node) => node.cells?.[at] })),
     value.unit !== undefined && { key: "value", name: value.value_name ?? "value", unit: value.unit, adds: true, of: (node) => node.value },
   ].filter(Boolean);
-  return list.filter(({ unit, of }) => {
-    const known = nodes.map(of);
-    return unit === undefined ? new Set(known.filter((one) => one !== undefined && one !== null)).size > 1 : known.some((one) => isNumber(one) && one > 0);
+  return list.filter(({ unit, isGap, of }) => {
+    const known = nodes.map(of).filter((one) => one !== undefined && one !== null);
+    return unit === undefined ? new Set(known).size > 1 : known.some((one) => isNumber(one) && (one > 0 || isGap));
   });
 }
 
