@@ -170,3 +170,9 @@ cat >fast.yaml <<'YAML'
 YAML
 expect 0 "$MERCATOR" place alexnet --platform ./fast.yaml --optimizer single --quiet --no-report -o fast
 says err "unit gpu0 of platform fast has neither flops nor bytes_per_s"
+
+# In turn, go decides units, then orders; a policy of all knobs is not read then, and that is said.
+expect 0 "$MERCATOR" place alexnet --optimizer go --budget 2 --save-policy go.policy --quiet --no-report -o learned
+expect 0 "$MERCATOR" place alexnet --optimizer go --budget 4 --in-turn true --decide place,order --policy go.policy --quiet --no-report -o rounds
+says err '--policy is not read: the search goes in rounds from the start'
+says rounds/placement.yaml "priority"
