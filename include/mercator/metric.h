@@ -67,11 +67,11 @@ const MerMetricInfo *mer_metric_info(MerMetric metric);
 MerMetric            mer_metric_find(const char *name); /* MER_METRIC_COUNT if unknown */
 
 typedef struct MerCost {
-    double value[MER_METRIC_COUNT]; /* NaN where the evaluator is silent */
     bool   feasible;
-    bool   cut;         /* stopped at the limit: values are lower bounds */
-    char   reason[120]; /* infeasible: "capacity: RF needs 301 words, has 256" */
-    double excess;      /* need / have of the reason; 0: nobody has said, see mer_cost_excess */
+    bool   cut;                     /* stopped at the limit: values are lower bounds */
+    double excess;                  /* need / have of the reason; 0: see mer_cost_excess */
+    char   reason[120];             /* infeasible: "capacity: RF needs 301 words, has 256" */
+    double value[MER_METRIC_COUNT]; /* NaN where the evaluator is silent */
 } MerCost;
 
 void mer_cost_clear(MerCost *cost); /* all NaN, feasible */

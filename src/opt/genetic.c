@@ -190,6 +190,7 @@ static int ask(void *state, MerProposal *proposals, int capacity)
         } else {
             breed(s, proposals[i].point);
         }
+        mer_search_ready(s->tuner.search, i + 1);
     }
     return count;
 }

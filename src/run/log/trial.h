@@ -12,18 +12,19 @@
 typedef struct MerRunTrial {
     int64_t   index;
     int       task;
-    MerIndex *point; /* all knobs */
-    double    limit; /* score above which the exact value does not matter */
-    int64_t   base;  /* trial it was changed from, -1: none */
-    MerCost   cost;
-    double    score;
-    int64_t   same_as;    /* trial with the same plan, -1: none */
     bool      is_known;   /* answered from the log */
     bool      is_dropped; /* cancelled before it was priced */
     bool      is_warm;
-    double    spent[MER_SPENT_COUNT];
+    MerIndex *point;   /* all knobs */
+    double    limit;   /* score above which the exact value does not matter */
+    int64_t   base;    /* trial it was changed from, -1: none */
+    int64_t   same_as; /* trial with the same plan, -1: none */
+    double    score;
     MerLines  lines; /* what its evaluation wants logged before it */
     MerJson   json;  /* its own line */
+    double    spent[MER_SPENT_COUNT];
+    MerCost
+        cost; /* last: the thread that takes a trial needs its values only where it is the best */
 } MerRunTrial;
 
 void mer_trial_write(MerRunTrial *trial, int knob_count); /* fills json */
