@@ -31,6 +31,7 @@ struct MerBatch {
     const MerProblem   *problem;
     const MerEvaluator *evaluator, *check;
     const MerObjective *objective;
+    const MerTrialForm *form;
     MerPool            *pool;
     bool (*is_cancelled)(void *state);
     void         *cancel_state;
@@ -53,14 +54,16 @@ struct MerBatch {
 };
 
 MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator,
-                        const MerEvaluator *check, const MerObjective *objective, MerPool *pool,
-                        bool use_memo, bool (*is_cancelled)(void *state), void *cancel_state)
+                        const MerEvaluator *check, const MerObjective *objective,
+                        const MerTrialForm *form, MerPool *pool, bool use_memo,
+                        bool (*is_cancelled)(void *state), void *cancel_state)
 {
     MerBatch *batch = mer_heap_zeroed(1, sizeof *batch);
     batch->problem = problem;
     batch->evaluator = evaluator;
     batch->check = check;
     batch->objective = objective;
+    batch->form = form;
     batch->pool = pool;
     batch->is_cancelled = is_cancelled;
     batch->cancel_state = cancel_state;
@@ -183,7 +186,7 @@ static void finish_trial(MerBatch *batch, MerRunTrial *trial)
     mer_objective_refuse(batch->objective, &trial->cost);
     trial->score = mer_objective_score(batch->objective, &trial->cost);
     if (batch->write_lines) {
-        mer_trial_write(trial, batch->problem->space.knob_count);
+        mer_trial_write(trial, batch->form);
     }
 }
 

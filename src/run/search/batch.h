@@ -10,10 +10,11 @@
 
 typedef struct MerBatch MerBatch;
 
-/* Everything is kept. `is_cancelled` may be called from any thread. */
+/* Everything is kept; `form` may be NULL where no lines are written. `is_cancelled` may be called from any thread. */
 MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator,
-                        const MerEvaluator *check, const MerObjective *objective, MerPool *pool,
-                        bool use_memo, bool (*is_cancelled)(void *state), void *cancel_state);
+                        const MerEvaluator *check, const MerObjective *objective,
+                        const MerTrialForm *form, MerPool *pool, bool use_memo,
+                        bool (*is_cancelled)(void *state), void *cancel_state);
 void      mer_batch_free(MerBatch *batch);
 
 /* Prices trials[0 .. count-1] that are not known yet; `write_lines` also fills their `json`. */

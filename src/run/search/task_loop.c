@@ -39,6 +39,9 @@ static void reserve(MerTaskSearch *s)
     s->told = MER_ARRAY(s->memory, MerTrial, s->capacity);
     s->seen = MER_ARRAY(s->memory, MerIndex,
                         (size_t)s->capacity * (size_t)(s->task->view.knob_count + 1));
+    s->form = mer_trial_form(&s->task->problem.space, s->run->objective.metric,
+                             s->run->objective.direction, s->memory);
+    s->form.words = &s->run->log.words;
     s->choices = MER_ARRAY(s->memory, int, s->task->view.knob_count + 1);
     for (int i = 0; i < s->capacity; i++) {
         s->trials[i].point = MER_ARRAY(s->memory, MerIndex, knobs + 1);
@@ -174,8 +177,7 @@ static MerStatus replay(MerTaskSearch *s, int count, MerError *error)
         if (trial->is_dropped || !is_logged(s, trial->index)) {
             continue;
         }
-        MER_TRY(mer_trial_replay(trial, s->task->problem.space.knob_count, &s->run->log, &found,
-                                 error));
+        MER_TRY(mer_trial_replay(trial, &s->form, &s->run->log, &found, error));
         if (!found) {
             return MER_OK;
         }
@@ -196,10 +198,14 @@ static MerStatus log_trial(MerTaskSearch *s, MerRunTrial *trial, bool is_improvi
     if (!is_full && !is_improving) {
         return MER_OK;
     }
-    if (!is_full) {
-        mer_trial_write(trial, s->task->problem.space.knob_count);
+    if (!s->run->log.file) {
+        return MER_OK;
     }
-    return mer_runlog_line(&s->run->log, trial->json.text, error);
+    if (!is_full) {
+        trial->is_written = false;
+    }
+    mer_trial_settle(trial, &s->form);
+    return mer_runlog_text(&s->run->log, trial->json.text, trial->json.size, error);
 }
 
 /* Does a trial use up budget? Not where a rule that optimizers may ask for refuses its point: those that
@@ -451,8 +457,9 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
     s->end = mer_log_ends_find(&run->ends, mer_run_search_number(run, task));
     mer_deadline_set(s);
     reserve(s);
-    s->batch = mer_batch_new(&task->problem, &task->evaluator, &task->check, &run->objective,
-                             run->pool, run->spec->count_distinct, mer_run_is_cancelled, run);
+    s->batch =
+        mer_batch_new(&task->problem, &task->evaluator, &task->check, &run->objective, &s->form,
+                      run->pool, run->spec->count_distinct, mer_run_is_cancelled, run);
     MerStatus status = search(s, error);
     mer_task_search_close(s, status != MER_OK || run->is_interrupted ||
                                  task->index + 1 == run->task_count);

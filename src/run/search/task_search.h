@@ -22,6 +22,7 @@ typedef struct MerTaskSearch {
     MerBatch                *batch;
     MerArena                *memory; /* of the arrays below, which end with the search */
     int                      capacity;
+    MerTrialForm             form;
     MerRunTrial             *trials;
     MerProposal             *proposals;
     MerTrial                *told;
