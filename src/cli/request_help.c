@@ -106,7 +106,8 @@ static void print_inputs(const MerVerb *verb, const MerProblemClass *type, MerAr
     mer_cli_print_flag(
         "--objective", "NAME",
         mer_arena_format(arena,
-                         "default %s; a metric (mercator list metrics) or an expression of metrics",
+                         "default %s; a metric (mercator list metrics) or an expression of "
+                         "metrics; given twice: a run for each",
                          defaults.objective));
     mer_cli_print_flag(
         "--optimizer", "NAME[:key=value,...]",

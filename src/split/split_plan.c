@@ -229,7 +229,8 @@ static const char *print_plan(const MerProblem *problem, const MerPlan *plan, Me
     const MerSplitPlan *content = mer_split_plan(plan);
     const MerEvaluator *inner = problem->inner;
     bool        is_other = inner && !(inner->type->rules && inner->type->rules(inner->state));
-    const char *text = "";
+    const char *text =
+        is_other ? "channels of every layer:\n" : "channels of every layer, and what it takes:\n";
     for (int l = 0; l < split->layer_count; l++) {
         const MerSplitLayer *layer = &split->layers[l];
         const int           *counts = content->counts + layer->option_start;
