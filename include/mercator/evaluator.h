@@ -40,7 +40,9 @@ struct MerEvaluatorClass {
     MerEvaluateMode           mode;
     /* refuses plans that do not fit the platform (fan-out, capacity, ...); false: the problem's own evaluator is asked
      * first, and what it refuses is never priced */
-    bool             checks_plans;
+    bool checks_plans;
+    /* asks MerProblem.inner, where the user names one (`inner=NAME`), for what it would price itself */
+    bool             takes_inner;
     const MerOption *options;
     size_t           options_size, state_size;
     MerStatus (*open)(void *state, const MerProblem *problem, const void *options, MerArena *arena,
@@ -49,6 +51,8 @@ struct MerEvaluatorClass {
     void (*evaluate)(const void *state, const MerPlan *plan, const MerCall *call, MerCost *cost);
 
     /* optional */
+    /* As evaluate, without what takes long (training): for whoever asks while he searches. Absent: evaluate, of MER_EVALUATE_PARALLEL */
+    void (*price)(const void *state, const MerPlan *plan, const MerCall *call, MerCost *cost);
     /* `count` plans at once (SIMD, GPU); absent: one by one, on threads. */
     void (*evaluate_batch)(const void *state, const MerPlan *plans, int count, const MerCall *calls,
                            MerCost *costs);
@@ -58,6 +62,8 @@ struct MerEvaluatorClass {
      * for that plan. */
     MerTensor *(*expected)(const void *state, MerTape *tape, MerTensor *const *choice,
                            MerMetric metric);
+    /* true: the user wants `expected` to be taken as a number, whose gradient is not used. Absent: false */
+    bool (*is_number)(const void *state);
     /* Breakdown of one plan as notes and views: accesses per level, timeline, critical path. */
     void (*detail)(const void *state, const MerPlan *plan, MerNotes *notes);
     /* How one plan runs, as lines for a person after those of the kind's print. */
@@ -68,6 +74,8 @@ struct MerEvaluatorClass {
     /* Metrics that are 0 for every plan, as bits, and why: "platform s256 has no energies". An
      * objective that is their product says nothing. Absent: none */
     uint64_t (*zeros)(const void *state, const char **why);
+    /* Metrics that no plan has here, as bits, and why: "platform gap8 has no power_mw". They are no objective. Absent: none */
+    uint64_t (*unknown)(const void *state, const char **why);
     /* of the cost tables it reads; absent: not logged */
     uint64_t (*tables_hash)(const void *state);
     /* true: values are only close to what exact calls give; a run prices every new best and every point of its

@@ -30,12 +30,16 @@ typedef struct MerNotes { /* filled by run/, used through the functions below */
     bool (*is_cancelled)(void *state);
     void (*checkpoint)(void *state);
     void (*decisions)(void *state, const MerDecisionTimes *times);
+    void (*begin_epoch)(void *state, bool is_plain);
 } MerNotes;
 
 /* `json` is one complete JSON value; it becomes the `value` of a note line. */
 void mer_note(MerNotes *notes, const char *name, const char *json);
-/* One line per epoch of a long ask or evaluation; `json` is an object {name: number or list}. */
+/* One line per epoch of a long ask or evaluation; `json` is an object {name: number, list or object}. */
 void mer_epoch(MerNotes *notes, const char *phase, int epoch, int epochs, const char *json);
+/* An epoch begins, whose line comes when it is done: for the clock beside the log. `is_plain`: of a model without choices, which the
+ * time of other epochs is compared with. */
+void mer_epoch_begins(MerNotes *notes, bool is_plain);
 /* What an evaluation or a training step really cost; sums appear in the trial and the summary. */
 void mer_spend(MerNotes *notes, MerSpent what, double amount);
 /* How long the decisions of a task took. No two runs agree on it, so it is shown and stands beside

@@ -29,12 +29,13 @@ typedef struct MerTask {
 
 struct MerProblem {
     const MerProblemClass *type;
-    void                  *state;   /* NULL while an inner evaluator opens */
+    void                  *state;
     const void            *options; /* the class's option struct */
     const MerGraph        *graph;
     const MerPlatform     *platform;
     const MerTask         *task;
-    const MerEvaluator    *inner; /* chosen by the user to price parts of a plan; NULL if none */
+    /* asked by the evaluator for what it does not price itself, as the user chose; NULL: nobody */
+    const MerEvaluator *inner;
     /* asked whether to stop while a large task is opened; NULL: nobody stops it */
     MerNotes          *notes;
     const MerPlanKind *plan; /* the kind the evaluator prices */
@@ -172,6 +173,8 @@ struct MerProblemClass {
     /* equal plans become equal; used for the memo */
     void (*canonical)(const MerProblem *problem, MerPlan *plan);
     MerStatus (*trainable)(const MerProblem *problem, MerTrainable *trainable, MerError *error);
+    /* The plan that costs are told as shares of; it lives in `arena`. Absent: there is none. */
+    void (*reference)(const MerProblem *problem, MerPlan *plan, MerArena *arena);
     /* A default that depends on the input; NULL, or the slot absent: the field above. */
     const char *(*choose_default)(MerDefault what, const MerInputs *inputs);
     /* Flags of its own and what they mean. MER_UNSUPPORTED: they do not go together. */

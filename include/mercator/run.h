@@ -18,7 +18,13 @@ typedef enum MerLogMode {
     MER_LOG_IMPROVING
 } MerLogMode;
 
-enum { MER_MAX_PARETO = 4, MER_MAX_REASONS = 24, MER_MAX_MILESTONES = 4, MER_DEFAULT_BATCH = 256 };
+enum {
+    MER_MAX_PARETO = 4,
+    MER_MAX_REASONS = 24,
+    MER_MAX_MILESTONES = 4,
+    MER_MAX_PHASES = 8,
+    MER_DEFAULT_BATCH = 256
+};
 
 typedef struct MerExportRequest { /* `--export NAME[=FILE]` */
     const MerExporterClass *type;
@@ -136,6 +142,23 @@ typedef struct MerTaskResult {
     const char  *stopped; /* "budget", "time", "gap", "finished", "interrupted" */
 } MerTaskResult;
 
+typedef struct MerPhaseTime { /* of the epochs of one phase of a training */
+    char    name[24];
+    int64_t epochs;
+    double  images;
+    double  seconds,
+        cpu_s;     /* by the clock and of the processors, with what is measured after an epoch */
+    bool is_plain; /* of a model without choices */
+} MerPhaseTime;
+
+typedef struct MerPhaseTimes { /* in the order in which they began */
+    int          count;
+    MerPhaseTime phases[MER_MAX_PHASES];
+} MerPhaseTimes;
+
+/* Processor time of an epoch over that of a plain one; NaN: none was trained. */
+double mer_phase_relative(const MerPhaseTimes *times, int phase);
+
 /* All tasks have a plan, but the objective neither adds up nor has a mean: `total.value` is NaN. */
 #define MER_NO_TOTAL "it has no total over several tasks"
 
@@ -145,6 +168,7 @@ typedef struct MerRunResult {
     MerTaskResult    total; /* sums by count; name = the workload's */
     double           wall_s;
     MerDecisionTimes decisions; /* over all tasks; count 0: the optimizer timed none */
+    MerPhaseTimes    training;  /* over all tasks, of all sittings */
     bool             is_reproducible, is_feasible;
     MerMetric        objective; /* MER_METRIC_COUNT for an expression */
     const char      *objective_text;

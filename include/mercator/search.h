@@ -33,7 +33,18 @@ typedef struct MerSoftCost {
     const void *state;
     MerTensor *(*expected)(const void *state, MerTape *tape, MerTensor *const *choice,
                            MerMetric metric);
+    bool is_number; /* its gradient means nothing */
 } MerSoftCost;
+
+/* A cost that is only known as a number: the objective of a point over that of the plan that the problem compares with, by an evaluator
+ * that takes little time. A point that is refused is MER_INVALID with the reason, and the caller may go on; MER_NOT_FOUND: the plan to compare with has
+ * no price, so that nothing has a share. */
+typedef struct MerPointCost {
+    void *state;
+    /* `cost`: all that is known of the point, NULL: not wanted */
+    MerStatus (*share)(void *state, const MerIndex *point, double *share, MerCost *cost,
+                       MerError *error);
+} MerPointCost;
 
 /* all an optimizer may know; lives as long as the optimizer is open */
 /* How tasks of other runs are compared with this one (`--warm-match`). */
@@ -66,6 +77,7 @@ typedef struct MerSearch {
     MerPool  *pool;  /* threads for a long training, whose result does not depend on their number */
     const MerLegality  *legality;  /* NULL: unknown, or hidden by legality=learned */
     const MerSoftCost  *soft;      /* NULL: the evaluator is not differentiable */
+    const MerPointCost *numbers;   /* NULL: points have no price but that of their trials */
     const MerTrainable *trainable; /* NULL: nothing to train */
 } MerSearch;
 
@@ -100,7 +112,7 @@ typedef struct MerOptimizerClass {
     const char      *problem; /* the only one a solver knows, by name; NULL: any */
     /* tables of the space that it reads, separated by spaces, and refuses to open without; NULL: none */
     const char *tables;
-    /* true: it learns by gradients, and refuses to open without MerSearch.trainable and soft */
+    /* true: it learns by gradients, and refuses to open without MerSearch.trainable and soft or numbers */
     bool needs_model;
     /* true: its points come from the problem alone, told trials do not guide it */
     bool makes_own_plan;

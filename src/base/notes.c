@@ -31,6 +31,13 @@ void mer_note_decisions(MerNotes *notes, const MerDecisionTimes *times)
     }
 }
 
+void mer_epoch_begins(MerNotes *notes, bool is_plain)
+{
+    if (notes != NULL && notes->begin_epoch != NULL) {
+        notes->begin_epoch(notes->state, is_plain);
+    }
+}
+
 bool mer_is_cancelled(MerNotes *notes)
 {
     return notes != NULL && notes->is_cancelled != NULL && notes->is_cancelled(notes->state);

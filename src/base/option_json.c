@@ -79,10 +79,9 @@ static const char *value_text(const MerOption *option, const void *options, MerA
     return text;
 }
 
-/* A text that a list of settings would be cut in stands in quotes. */
-static const char *quoted(const MerOption *option, const char *value, MerArena *arena)
+const char *mer_option_quoted(const char *value, MerArena *arena)
 {
-    if (option->type != MER_OPTION_TEXT || !strpbrk(value, ",[]\"")) {
+    if (!strpbrk(value, ",[]\"")) {
         return value;
     }
     char *text = mer_arena_alloc(arena, 2 * strlen(value) + 3), *to = text;
@@ -110,8 +109,9 @@ const char *mer_options_changes(const MerOption *table, const void *options, siz
     for (const MerOption *option = table; option->name != NULL; option++) {
         const char *value = value_text(option, options, arena);
         if (option->help != NULL && strcmp(value, value_text(option, initial, arena)) != 0) {
-            text = mer_arena_format(arena, "%s%s%s=%s", text, *text != '\0' ? "," : "",
-                                    option->name, quoted(option, value, arena));
+            text = mer_arena_format(
+                arena, "%s%s%s=%s", text, *text != '\0' ? "," : "", option->name,
+                option->type == MER_OPTION_TEXT ? mer_option_quoted(value, arena) : value);
         }
     }
     return text;

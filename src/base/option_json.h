@@ -14,6 +14,9 @@ void mer_options_write(const MerOption *table, const void *options, MerJson *jso
 const char *mer_options_changes(const MerOption *table, const void *options, size_t size,
                                 MerArena *arena);
 
+/* A text that a list of settings would be cut in, in quotes. */
+const char *mer_option_quoted(const char *value, MerArena *arena);
+
 /* One line per option: `name=default`, help, and what is accepted. */
 void mer_options_help(const MerOption *table, FILE *file);
 

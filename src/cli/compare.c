@@ -4,6 +4,7 @@
 #include "cli/request.h"
 
 #include "base/file.h"
+#include "mercator/platform.h"
 #include "mercator/registry.h"
 #include "report/pages/html.h"
 #include "report/pages/run_folder.h"
@@ -175,11 +176,31 @@ static const char *problem_of_workload(const char *workload, MerArena *arena)
     return NULL;
 }
 
+/* The only problem whose platforms are of this one's kind; NULL: several, or it cannot be read. */
+static const char *problem_of_platform(const char *text, MerArena *arena)
+{
+    const MerPlatform *platform = NULL;
+    const char        *name = NULL;
+    if (mer_platform_read(text, arena, &platform, NULL) != MER_OK) {
+        return NULL; /* said where it is used */
+    }
+    for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
+        if ((*problem)->platforms >> platform->kind & 1) {
+            if (name) {
+                return NULL;
+            }
+            name = (*problem)->name;
+        }
+    }
+    return name;
+}
+
 /* --problem, else what the experiment file says, else what the workload is made for, else what the optimizers
- * are: one that knows a single problem could not run with another. */
+ * or the platform are: one that knows a single problem could not run with another. */
 static const char *find_problem(int count, char **arguments, MerArena *arena)
 {
     const char *given = NULL, *named = NULL, *of_workload = NULL, *of_optimizer = NULL;
+    const char *of_platform = NULL;
     for (int i = 0; i < count; i++) {
         const char *argument = arguments[i];
         bool        is_value =
@@ -193,6 +214,9 @@ static const char *find_problem(int count, char **arguments, MerArena *arena)
         } else if (mer_cli_is(argument, "optimizer")) {
             const char *only = problem_of_optimizer(value, arena);
             of_optimizer = only ? only : of_optimizer;
+        } else if (mer_cli_is(argument, "platform")) {
+            const char *only = problem_of_platform(value, arena);
+            of_platform = only ? only : of_platform;
         } else if (is_value && problem_of_flag(argument)) {
             of_workload = problem_of_flag(argument);
         } else if (!is_value && mer_experiment_is(value)) {
@@ -206,6 +230,7 @@ static const char *find_problem(int count, char **arguments, MerArena *arena)
            : named        ? named
            : of_workload  ? of_workload
            : of_optimizer ? of_optimizer
+           : of_platform  ? of_platform
                           : mer_problems()[0]->name;
 }
 
@@ -215,7 +240,8 @@ static void print_help(const MerRequest *request, const MerVerb *verb, const cha
     mer_request_help(request, verb, problem, arena);
     printf("\n  --problem NAME          default: that of the experiment file, of the workload "
            "or of the\n"
-           "                          optimizers, else %s; the options above are those of %s\n",
+           "                          optimizers or the platform, else %s; the options above are "
+           "those of %s\n",
            mer_problems()[0]->name, problem);
     printf("\ncompare runs every combination of workloads, platforms, evaluators, optimizers, "
            "objectives, seeds\n"

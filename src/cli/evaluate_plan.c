@@ -41,6 +41,7 @@ static MerStatus check_evaluator(const char *text, MerArena *arena, MerError *er
         return MER_NOT_FOUND;
     }
     void *scratch = mer_arena_alloc(arena, type->options_size + 1);
+    MER_TRY(mer_experiment_inner(&reference, NULL, &(MerRunSpec){.evaluator = type}, arena, error));
     return type->options ? mer_options_fill(type->options, NULL, scratch, &reference, arena, error)
                          : MER_OK;
 }

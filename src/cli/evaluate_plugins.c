@@ -106,6 +106,7 @@ MerStatus mer_evaluate_plugins(MerEvaluation *evaluation, const MerEvaluateReque
     spec->objective = request->objective ? request->objective
                       : names->objective ? names->objective
                                          : default_of(MER_DEFAULT_OBJECTIVE, spec);
+    MER_TRY(mer_experiment_inner(&reference, NULL, spec, evaluation->arena, error));
     MerReference of_problem = {.name = spec->problem->name};
     MerReference of_evaluator = reference;
     of_evaluator.name = spec->evaluator->name;

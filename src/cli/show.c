@@ -224,6 +224,23 @@ static void show_constraints(const MerRunResult *result, FILE *file)
     }
 }
 
+/* Lines that a terminal is too narrow for are broken between words; loop nests (with spaces in front) stay as they are. */
+static void print_text(const char *text, MerArena *arena, FILE *file)
+{
+    int columns = mer_terminal_columns(file);
+    while (*text) {
+        int  length = (int)strcspn(text, "\n");
+        bool is_wide = columns > 0 && length > columns && *text != ' ';
+        if (is_wide) {
+            mer_print_words(file, mer_arena_text_n(arena, text, (size_t)length), 0, 2, columns);
+        } else {
+            fprintf(file, "%.*s\n", length, text);
+        }
+        text += length;
+        text += *text == '\n';
+    }
+}
+
 /* What the problem has to say of the only task, or of all together. */
 static void show_costs(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena,
                        FILE *file)
@@ -235,8 +252,9 @@ static void show_costs(const MerRunSpec *spec, const MerRunResult *result, MerAr
                                     ? spec->problem->print_costs(&shown->best, is_total, arena)
                                     : NULL;
     if (text || result->description) {
-        fprintf(file, "%s%s%s", is_total ? "\n" : "", text ? text : "",
-                result->description ? result->description : "");
+        fprintf(file, "%s", is_total ? "\n" : "");
+        print_text(text ? text : "", arena, file);
+        print_text(result->description ? result->description : "", arena, file);
     }
 }
 
@@ -258,6 +276,26 @@ static void show_decisions(const MerDecisionTimes *times, FILE *file)
         fprintf(file, "; %s allowed, %lld took longer", allowed, (long long)times->late);
     }
     fputc('\n', file);
+}
+
+/* What learning choices costs beside a training without them. */
+static void show_training(const MerPhaseTimes *times, FILE *file)
+{
+    bool is_explained = false;
+    for (int p = 0; p < times->count; p++) {
+        const MerPhaseTime *phase = &times->phases[p];
+        double              relative = mer_phase_relative(times, p);
+        char                seconds[48];
+        mer_print_engineering(seconds, phase->seconds, "s");
+        fprintf(file, "%s%s %lld epoch%s in %s", p > 0 ? ", " : "training: ", phase->name,
+                (long long)phase->epochs, phase->epochs == 1 ? "" : "s", seconds);
+        if (!phase->is_plain && !isnan(relative)) {
+            fprintf(file, " (%.2fx%s)", relative,
+                    is_explained ? "" : " the processor time of a plain epoch");
+            is_explained = true;
+        }
+    }
+    fputs(times->count > 0 ? "\n" : "", file);
 }
 
 /* What a solver has proven of one class of plans, where it says nothing of the others. */
@@ -340,10 +378,12 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
     show_milestones(result, arena, file);
     show_constraints(result, file);
     if (result->task_count == 1 && result->tasks[0].text) {
-        fprintf(file, "\n%s", result->tasks[0].text);
+        fputc('\n', file);
+        print_text(result->tasks[0].text, arena, file);
     }
     show_costs(spec, result, arena, file);
     mer_show_front(spec, result, arena, file);
     print_sentence(result, file);
     show_decisions(&result->decisions, file);
+    show_training(&result->training, file);
 }

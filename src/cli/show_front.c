@@ -16,13 +16,19 @@ static int by_first(const void *a, const void *b)
                                       : (p->index > q->index) - (p->index < q->index);
 }
 
+/* As users read it: a front has all values smaller the better. */
+static double value_of(MerMetric metric, const MerFrontPoint *point, int m)
+{
+    return -mer_metric_info(metric)->direction * point->value[m];
+}
+
 static const char *show_range(MerMetric metric, const MerTaskResult *task, int m, MerArena *arena)
 {
     char   least[48], most[48];
     double low = INFINITY, high = -INFINITY;
     for (int i = 0; i < task->front_count; i++) {
-        low = fmin(low, task->front[i].value[m]);
-        high = fmax(high, task->front[i].value[m]);
+        low = fmin(low, value_of(metric, &task->front[i], m));
+        high = fmax(high, value_of(metric, &task->front[i], m));
     }
     mer_show_value(least, metric, low);
     mer_show_value(most, metric, high);
@@ -60,7 +66,7 @@ static bool show_points(const MerRunSpec *spec, const MerTaskResult *task, MerTe
         mer_text_table_add_int(table, points[i].index);
         for (int m = 0; m < spec->pareto_count; m++) {
             char text[48];
-            mer_show_value(text, spec->pareto[m], points[i].value[m]);
+            mer_show_value(text, spec->pareto[m], value_of(spec->pareto[m], &points[i], m));
             mer_text_table_add(table, text);
         }
     }

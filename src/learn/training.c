@@ -80,6 +80,7 @@ MerStatus mer_training_epoch(MerTraining *t, int epoch, const MerTrainingHooks *
     static const MerTrainingHooks none = {0};
     int                           batches = t->model->batch_count(t->model->state, 0);
     hooks = hooks != NULL ? hooks : &none;
+    mer_epoch_begins(notes, hooks->choose == NULL);
     *tally = (MerTally){0};
     t->is_cut = false;
     for (int batch = 0; batch < batches; batch++) {

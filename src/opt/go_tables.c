@@ -130,12 +130,14 @@ static MerStatus read_knobs(const Reader *r, MerError *error)
             MerGoTask task = knob->role == MER_ROLE_FUSE ? MER_GO_FUSE : MER_GO_PRIORITY;
             level[task][knob->op] = k;
             g->levels[task] = knob->choices;
+            found++;
         }
     }
     g->unit_knob = unit;
     return found > 0 ? MER_OK
                      : mer_error_set(error, MER_UNSUPPORTED,
-                                     "go: the space has no knob for the unit of a group");
+                                     "go: the space has no knob for the unit of a group, "
+                                     "nor for the order or the fusion of operators");
 }
 
 /* Only what a knob offers is allowed. A group without a knob lies somewhere, and nobody says where: on the first of its units. */

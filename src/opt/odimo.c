@@ -2,11 +2,13 @@
  * arXiv 2306.05060 and 2409.18566). The loss is the model's plus a strength times the expected cost; the shares of the choices are
  * annealed until each is nearly 0 or 1. One ask is one such training, for the next strength or target, and proposes the decision that it
  * ends with. It sees knobs, a soft cost and a model that hides what it is. */
+#include "opt/odimo_cost.h"
 #include "opt/odimo_gates.h"
 
 #include "base/stream.h"
 #include "learn/training.h"
 #include "mercator/graph.h"
+#include "mercator/json.h"
 #include "tensor/ops.h"
 #include "tensor/updater.h"
 
@@ -19,8 +21,8 @@ typedef struct Options {
     MerReals        lambda;
     double          target, alpha_rate, t_final;
     int64_t         search_epochs;
-    int             gate, anneal, ramp, cost_gradient;
-    const char     *estimator;
+    int             gate, anneal, ramp;
+    const char     *estimator, *cost_gradient;
     MerTrainingRule rule;
 } Options;
 
@@ -39,9 +41,11 @@ static const MerOption options[] = {
     {"estimator", MER_OPTION_TEXT, OPTION(estimator), "expectation", 0, 0, NULL,
      "expectation: the model mixed by its shares; montecarlo:K: mean of K models with drawn "
      "choices"},
-    {"cost_gradient", MER_OPTION_CHOICE, OPTION(cost_gradient), "model", 0, 0, "model|score",
-     "of the cost: as the evaluator gives it, or by the score function with a moving baseline, for "
-     "costs that are only numbers"},
+    {"cost_gradient", MER_OPTION_TEXT, OPTION(cost_gradient), "model", 0, 0, NULL,
+     "of the cost: model, as the evaluator gives it; score or score:K, by the score function with "
+     "a "
+     "moving baseline, of K draws in a step; costs that are only numbers: score:8"},
+    {"gradient", MER_OPTION_TEXT, OPTION(cost_gradient), "model", 0, 0, NULL, NULL},
     {"anneal", MER_OPTION_CHOICE, OPTION(anneal), "final", 0, 0, "final|authors",
      "temperature: down to t_final in the last epoch, or by exp(-0.045) every epoch"},
     {"t_final", MER_OPTION_REAL, OPTION(t_final), "0.05", 1e-6, 1, NULL, "see anneal"},
@@ -67,10 +71,12 @@ typedef struct State {
     MerTraining     *training;
     MerUpdater      *updater; /* of the logits */
     double           strength, full_strength;
-    double    loss, cost, baseline, seen; /* of the steps of an epoch; of the score function */
-    int64_t   steps;
-    Best      best;
-    MerIndex *point;
+    MerChoiceCost    price;
+    MerTensor      **shares; /* of the step */
+    double           cost;   /* of the steps of an epoch */
+    int64_t          steps;
+    Best             best;
+    MerIndex        *point;
 } State;
 
 static MerStatus parse_estimator(State *s, MerError *error)
@@ -102,19 +108,20 @@ static MerStatus open_odimo(void *state, const MerSearch *search, const void *gi
 {
     State *s = state;
     *s = (State){.search = search, .options = *(const Options *)given};
-    if (!search->trainable || !search->trainable->start || !search->soft) {
+    if (!search->trainable || !search->trainable->start || (!search->soft && !search->numbers)) {
         return mer_error_set(
             error, MER_UNSUPPORTED,
-            "odimo learns choices by gradients, and there is no model to train or no cost with a "
-            "gradient: expected problem split with a dataset");
+            "odimo learns choices by gradients, and there is no model to train or no cost of "
+            "choices: expected problem split with a dataset, and an objective to be lowered");
     }
     MER_TRY(parse_estimator(s, error));
     s->run_count = (int)points(given);
     s->point = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
     s->best.point = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
     int ops = search->graph ? search->graph->op_count : 0;
-    return mer_gates_open(&s->gates, search->space, (MerGateKind)s->options.gate, ops,
-                          search->arena, error);
+    MER_TRY(mer_gates_open(&s->gates, search->space, (MerGateKind)s->options.gate, ops,
+                           search->arena, error));
+    return mer_choice_cost_open(&s->price, search, &s->gates, s->options.cost_gradient, error);
 }
 
 /* ---- one training */
@@ -144,7 +151,7 @@ static MerStatus begin_run(State *s, MerNotes *notes, MerError *error)
     mer_gates_reset(&s->gates);
     s->epoch = 0;
     s->best.score = INFINITY;
-    s->baseline = s->seen = 0;
+    mer_choice_cost_reset(&s->price);
     s->full_strength =
         o->target > 0 ? -1 : o->lambda.values[s->run]; /* -1: set by the first step */
     return MER_OK;
@@ -168,25 +175,10 @@ static void anneal(State *s)
 
 static MerTensor *const *choose(void *context, MerTape *tape)
 {
-    State      *s = context;
-    MerTensor **shares = mer_gates_shares(&s->gates, tape, s->search->rng);
-    return s->draws > 0 ? mer_gates_draw(&s->gates, tape, shares, s->search->rng, true) : shares;
-}
-
-static MerTensor *soft_cost(const State *s, MerTape *tape, MerTensor *const *choice)
-{
-    return s->search->soft->expected(s->search->soft->state, tape, choice, s->search->objective);
-}
-
-/* (c - b) d log p: right in the mean whatever the cost is, if only it can be computed for a decision (Williams, 1992). */
-static MerTensor *score_term(State *s, MerTape *tape, MerTensor *const *choice, double *value)
-{
-    MerTensor **drawn = mer_gates_draw(&s->gates, tape, choice, s->search->rng, false);
-    *value = soft_cost(s, tape, drawn)->data[0];
-    double advantage = s->seen > 0 ? *value - s->baseline : 0;
-    s->baseline += (*value - s->baseline) / fmin(++s->seen, 20);
-    MerTensor *log = mer_gates_log_probability(&s->gates, tape, choice, drawn);
-    return mer_tensor_affine(tape, log, (float)advantage, 0);
+    State *s = context;
+    s->shares = mer_gates_shares(&s->gates, tape, s->search->rng);
+    return s->draws > 0 ? mer_gates_draw(&s->gates, tape, s->shares, s->search->rng, true)
+                        : s->shares;
 }
 
 /* A target counts only what is above it (Burrello et al., DUCCIO, 2022, with a strength that stays finite). */
@@ -207,13 +199,7 @@ static MerTensor *total(void *context, MerTape *tape, MerTensor *loss, MerTensor
 {
     State     *s = context;
     double     value;
-    MerTensor *cost;
-    if (s->options.cost_gradient == 1) {
-        cost = score_term(s, tape, choice, &value);
-    } else {
-        cost = soft_cost(s, tape, choice);
-        value = cost->data[0];
-    }
+    MerTensor *cost = mer_choice_cost_term(&s->price, tape, choice, s->shares, &value);
     s->cost += value;
     s->steps++;
     return mer_tensor_add(tape, loss, weigh(s, tape, cost, value, loss->data[0]));
@@ -257,10 +243,7 @@ static MerStatus judge(State *s, Verdict *v, MerError *error)
     mer_gates_point(&s->gates, s->point);
     MER_TRY(mer_training_measure(model, s->tape, 1, relaxed, s, &v->soft, error));
     MER_TRY(mer_training_measure(model, s->tape, 1, decided, s, &v->hard, error));
-    mer_tape_reset(s->tape);
-    mer_tape_record(s->tape, false);
-    v->hard_cost = soft_cost(s, s->tape, decided(s, s->tape))->data[0];
-    mer_tape_record(s->tape, true);
+    v->hard_cost = mer_choice_cost_of(&s->price, s->tape, s->point);
     v->settled = mer_gates_settled(&s->gates);
     v->soft_cost = s->steps > 0 ? s->cost / (double)s->steps : NAN;
     return mer_tape_status(s->tape, error);
@@ -278,6 +261,10 @@ static void note_epoch(State *s, const Verdict *v)
                 "\"train_accuracy\": %.9g, \"settled\": %.9g",
                 s->full_strength, s->gates.temperature, v->train.loss, v->soft_cost, v->hard_cost,
                 share(&v->train), v->settled);
+        fputs(", ", memory);
+        mer_gates_write_counts(&s->gates, s->point, memory);
+        fputs(", ", memory);
+        mer_choice_cost_write(&s->price, memory);
         if (v->soft.examples > 0) {
             fprintf(memory, ", \"soft_accuracy\": %.9g, \"accuracy\": %.9g", share(&v->soft),
                     share(&v->hard));
@@ -319,25 +306,34 @@ static bool is_one_sided(const State *s)
     return s->gates.count > 0;
 }
 
+static void warn_of(State *s, const char *what)
+{
+    char text[300], at[40] = "";
+    if (s->options.target <= 0) {
+        snprintf(at, sizeof at, "lambda %g: ", s->full_strength);
+    }
+    snprintf(text, sizeof text, "\"%s%s\"", at, what);
+    mer_note(s->search->notes, "warning", text);
+}
+
 /* Known ways in which such a search fails. */
 static void warn(State *s, const Verdict *v)
 {
-    MerNotes *notes = s->search->notes;
-    char      text[200];
+    char text[200];
     if (v->settled < 0.95) {
         snprintf(text, sizeof text,
-                 "\"choices have not settled (mean largest share %.3f): more epochs, or a lower "
-                 "t_final\"",
+                 "choices have not settled (mean largest share %.3f): more epochs, or a lower "
+                 "t_final",
                  v->settled);
-        mer_note(notes, "warning", text);
+        warn_of(s, text);
     }
     if (is_one_sided(s)) {
-        mer_note(notes, "warning", "\"every channel takes the same choice: try another lambda\"");
+        warn_of(s, "every channel takes the same choice: try another lambda");
     }
     if (v->soft.examples > 0 && share(&v->hard) < share(&v->soft) - 0.02) {
-        snprintf(text, sizeof text, "\"deciding lost %.1f points of accuracy\"",
+        snprintf(text, sizeof text, "deciding lost %.1f points of accuracy",
                  100 * (share(&v->soft) - share(&v->hard)));
-        mer_note(notes, "warning", text);
+        warn_of(s, text);
     }
 }
 
@@ -346,13 +342,18 @@ static MerStatus run_epoch(State *s, Verdict *v, MerError *error)
     MerTrainingHooks hooks = {s, choose, total, update, s->draws};
     s->cost = 0;
     s->steps = 0;
+    mer_choice_cost_begin_epoch(&s->price);
     s->strength = s->full_strength >= 0 ? ramped(s, s->full_strength) : 0;
     anneal(s);
     MER_TRY(mer_training_epoch(s->training, s->epoch, &hooks, s->search->notes, &v->train, error));
-    if (mer_training_is_cut(s->training)) {
+    if (mer_training_is_cut(s->training) || s->price.is_cut) {
         return MER_OK;
     }
+    MER_TRY(mer_choice_cost_check(&s->price, error));
     MER_TRY(judge(s, v, error));
+    if (s->price.is_cut) {
+        return MER_OK;
+    }
     note_epoch(s, v);
     keep_best(s, v);
     s->epoch++;
@@ -372,14 +373,16 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     while (status == MER_OK && s->epoch < s->options.search_epochs &&
            !mer_is_cancelled(s->search->notes)) {
         status = run_epoch(s, &v, &error);
-        if (status == MER_OK && s->epoch < s->options.search_epochs) {
+        bool is_cut = s->price.is_cut || mer_training_is_cut(s->training);
+        if (status == MER_OK && !is_cut && s->epoch < s->options.search_epochs) {
             mer_checkpoint(s->search->notes);
         }
     }
     if (status != MER_OK) {
-        char text[300];
-        snprintf(text, sizeof text, "\"%.200s\"", error.message);
-        mer_note(s->search->notes, "error", text);
+        MerJson text = {0};
+        mer_json_text(&text, NULL, error.message);
+        mer_note(s->search->notes, "error", text.text);
+        mer_json_free(&text);
     }
     if (status != MER_OK || mer_is_cancelled(s->search->notes)) {
         return 0;
@@ -405,8 +408,8 @@ static void keep_numbers(State *s, MerStream *stream)
     s->run = (int)mer_stream_int(stream, s->run, 0, s->run_count);
     s->epoch = (int)mer_stream_int(stream, s->epoch, 0, s->options.search_epochs);
     s->full_strength = mer_stream_real(stream, s->full_strength);
-    s->baseline = mer_stream_real(stream, s->baseline);
-    s->seen = mer_stream_real(stream, s->seen);
+    s->price.baseline = mer_stream_real(stream, s->price.baseline);
+    s->price.seen = mer_stream_real(stream, s->price.seen);
     s->best.score = mer_stream_real(stream, s->best.score);
     mer_stream_bytes(stream, s->best.point, sizeof *s->best.point, knobs);
     mer_stream_bytes(stream, s->search->rng, sizeof *s->search->rng, 1);

@@ -260,6 +260,22 @@ void mer_gates_point(const MerGates *gates, MerIndex *point)
     }
 }
 
+void mer_gates_drawn_point(const MerGates *gates, MerTensor *const *drawn, MerIndex *point)
+{
+    for (int g = 0; g < gates->count; g++) {
+        const MerGate *gate = &gates->gates[g];
+        const float   *shares = drawn[gate->op]->data; /* (choices, columns) of 0 and 1 */
+        assert(gate->kind != MER_GATE_THERMOMETER);
+        for (int c = 0; c < gate->columns; c++) {
+            int o = 0;
+            while (o + 1 < gate->choices && shares[o * gate->columns + c] == 0) {
+                o++;
+            }
+            point[gate->first_knob + c] = o;
+        }
+    }
+}
+
 MerTensor **mer_gates_decided(const MerGates *gates, MerTape *tape, const MerIndex *point)
 {
     MerTensor **list = list_of(gates, tape);
@@ -275,6 +291,33 @@ MerTensor **mer_gates_decided(const MerGates *gates, MerTape *tape, const MerInd
         list[gate->op] = hard;
     }
     return list;
+}
+
+static int count_of(const MerGate *gate, const MerIndex *point, int choice)
+{
+    int count = 0;
+    if (gate->is_count) {
+        return choice == 0 ? point[gate->first_knob] : gate->columns - point[gate->first_knob];
+    }
+    for (int c = 0; c < gate->columns; c++) {
+        count += point[gate->first_knob + c] == choice;
+    }
+    return count;
+}
+
+void mer_gates_write_counts(const MerGates *gates, const MerIndex *point, FILE *file)
+{
+    fputs("\"counts\": [", file);
+    for (int g = 0; g < gates->count; g++) {
+        for (int o = 0; o < gates->gates[g].choices; o++) {
+            fprintf(file, "%s%d",
+                    o > 0   ? ", "
+                    : g > 0 ? "], ["
+                            : "[",
+                    count_of(&gates->gates[g], point, o));
+        }
+    }
+    fputs("]]", file);
 }
 
 double mer_gates_settled(const MerGates *gates)

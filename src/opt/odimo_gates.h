@@ -43,9 +43,13 @@ MerTensor **mer_gates_draw(const MerGates *gates, MerTape *tape, MerTensor *cons
 /* The logarithm of the probability of what was drawn, (1). */
 MerTensor *mer_gates_log_probability(const MerGates *gates, MerTape *tape, MerTensor *const *shares,
                                      MerTensor *const *drawn);
-/* The decision that the logits stand for, ties to the first choice: as a point, and as shares. */
+/* The decision that the logits stand for, ties to the first choice: as a point, and as shares; and what mer_gates_draw drew as a point,
+ * where no gate is a thermometer. */
 void        mer_gates_point(const MerGates *gates, MerIndex *point);
+void        mer_gates_drawn_point(const MerGates *gates, MerTensor *const *drawn, MerIndex *point);
 MerTensor **mer_gates_decided(const MerGates *gates, MerTape *tape, const MerIndex *point);
-double      mer_gates_settled(const MerGates *gates); /* mean of the largest share of a column */
+/* "counts": the columns that a decision gives to every choice, a list for each operator. */
+void   mer_gates_write_counts(const MerGates *gates, const MerIndex *point, FILE *file);
+double mer_gates_settled(const MerGates *gates); /* mean of the largest share of a column */
 
 #endif

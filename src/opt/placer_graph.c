@@ -43,8 +43,11 @@ static MerStatus find_knobs(MerPlacerGraph *g, const char *who, MerArena *arena,
     g->knob = knob;
     return g->order_count > 0
                ? MER_OK
-               : mer_error_set(error, MER_UNSUPPORTED,
-                               "%s: the space has no knob for the unit of a group", who);
+               : mer_error_set(
+                     error, MER_UNSUPPORTED,
+                     "%s: the space has no knob for the unit of a group, and nothing else "
+                     "is decided by it",
+                     who);
 }
 
 static void fill_choices(MerPlacerGraph *g, MerArena *arena)

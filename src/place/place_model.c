@@ -341,6 +341,21 @@ static MerStatus find_profile(const MerProblem *problem, const MerPlaceProfile *
                                problem->graph->name);
 }
 
+/* An absent rate is unlimited: where nothing takes time, any placement is the best. */
+static const char *remark_on_speeds(const MerPlace *place, MerArena *arena)
+{
+    for (int u = 0; u < place->unit_count; u++) {
+        const MerUnit *unit = &place->platform->units[u];
+        if (unit->flops_count == 0 && !(unit->bytes_per_s < INFINITY) && unit->launch_us == 0) {
+            return mer_arena_format(arena,
+                                    "unit %s of platform %s has neither flops nor bytes_per_s: "
+                                    "operators take no time there, unless --profile has times",
+                                    place->unit_names[u], place->platform->name);
+        }
+    }
+    return NULL;
+}
+
 MerStatus mer_place_open(const MerProblem *problem, MerPlace *place, const char **remarks,
                          MerArena *arena, MerError *error)
 {
@@ -367,6 +382,8 @@ MerStatus mer_place_open(const MerProblem *problem, MerPlace *place, const char 
     }
     if (options->profile) {
         MER_TRY(mer_place_read_times(place, options->profile, &remarks[0], arena, error));
+    } else if (!profile) {
+        remarks[0] = remark_on_speeds(place, arena);
     }
     MER_TRY(mer_place_find_routes(place, arena, error));
     price_transfers(place, profile, options->msr_cost_scale, arena);

@@ -7,6 +7,7 @@
 #include "run/log/ends.h"
 #include "run/log/runlog.h"
 #include "run/search/batch.h"
+#include "run/search/phase_times.h"
 
 typedef struct MerRunTask { /* one task, opened */
     MerProblem   problem;
@@ -33,6 +34,7 @@ typedef struct MerRunState {
     MerPool          *pool;
     MerRunlog         log;
     FILE             *clock_file;
+    MerPhaseWatch     watch;
     MerNameTable      known_files; /* of the folder: written by a run before */
     MerError         *error;
     /* while all tasks are opened before the first search; NULL later */

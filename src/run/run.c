@@ -29,10 +29,11 @@ const char *mer_run_objective(const MerRunSpec *spec)
 
 static MerStatus choose_objective(MerRunState *run, MerError *error)
 {
-    const MerRunSpec *spec = run->spec;
-    MerObjective     *objective = &run->objective;
-    const char       *text = mer_run_objective(spec);
-    MerMetric         missing;
+    const MerRunSpec        *spec = run->spec;
+    MerObjective            *objective = &run->objective;
+    const char              *text = mer_run_objective(spec);
+    MerMetric                missing;
+    const MerEvaluatorClass *pricer = spec->inner ? spec->inner : spec->evaluator;
     if (strcmp(text, spec->objective ? spec->objective : spec->problem->objective) != 0) {
         mer_run_warn(run, "the platform has no clock_hz: latency is counted in cycles");
     }
@@ -43,7 +44,7 @@ static MerStatus choose_objective(MerRunState *run, MerError *error)
                              mer_metric_info(missing)->name, spec->evaluator->name);
     }
     if (spec->platform && isnan(spec->platform->clock_hz) &&
-        !mer_objective_needs(objective, ~spec->evaluator->clocked, &missing)) {
+        !mer_objective_needs(objective, ~pricer->clocked, &missing)) {
         return mer_error_set(error, MER_INVALID,
                              "objective %s needs seconds, but platform %s has no clock_hz", text,
                              spec->platform->name);
@@ -111,9 +112,13 @@ static MerStatus open_clock_file(MerRunState *run, MerError *error)
     mer_json_end_object(&json);
     const char *path = mer_arena_format(run->arena, "%s/clock.jsonl", spec->directory);
     run->used_before_s = spec->resume ? mer_deadline_used(path) : 0;
+    if (spec->resume) {
+        mer_phase_recall(&run->result->training, path);
+    }
     int descriptor =
         mer_descriptor_open(path, O_WRONLY | O_CREAT | (spec->resume ? O_APPEND : O_TRUNC));
     run->clock_file = descriptor >= 0 ? fdopen(descriptor, spec->resume ? "a" : "w") : NULL;
+    run->watch.clock_file = run->clock_file;
     if (run->clock_file) {
         fprintf(run->clock_file, "%s\n", json.text);
         fflush(run->clock_file);
@@ -246,6 +251,7 @@ MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *ar
         run.hooks = *hooks;
     }
     run.total_end = INFINITY;
+    run.watch = (MerPhaseWatch){.times = &result->training, .began = NAN};
     run.last_checkpoint = run.last_tick = run.started;
     run.optimizer_arena = mer_arena_new();
     run.pool = mer_pool_new(spec->threads > 0 ? spec->threads : mer_cpu_count());

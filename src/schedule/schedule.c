@@ -233,6 +233,7 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
         .has_random_arrivals =
             chosen->arrivals.process == MER_ARRIVALS_POISSON || chosen->arrivals.jitter_ms > 0,
         .has_other_seed = chosen->arrivals.seed != 1,
+        .has_own_deadlines = chosen->deadline_ms.count > 0,
         .tenants = set->tenants,
         .models = set->models,
     };

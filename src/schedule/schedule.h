@@ -53,6 +53,8 @@ typedef struct MerSchedule {
     const int *order;                 /* job of each knob: the search sees jobs sorted */
     const int *release_order, *deadline_order; /* jobs by release and by deadline, rising */
     bool       has_dependencies, has_releases, has_deadlines;
+    bool       has_own_deadlines; /* the user gave them beside the workload */
+    bool       lacks_clock; /* times are given in seconds, and there is no clock to count them by */
     /* units and tenants */
     const char *const *unit_names;
     const int         *unit_class; /* units with equal columns share it */

@@ -104,6 +104,9 @@ void mer_schedule_describe_jobs(const MerProblem *problem, const MerJobSet *set,
         names[i] = job->name;
         layers[i] = problem->graph->ops[job->op].name;
         macs[i] = (double)mer_job_op(problem->graph, job).macs;
+        bool has_seconds =
+            job->release_s > 0 || (job->deadline_s > 0 && job->deadline_s < INFINITY);
+        schedule->lacks_clock = schedule->lacks_clock || (has_seconds && isnan(schedule->clock_hz));
         release[i] = job->release_cycles + job->release_s * clock;
         deadline[i] = job->deadline_cycles + job->deadline_s * clock;
         weight[i] = set->tenants[job->tenant].weight;

@@ -206,6 +206,19 @@ static const char *find_idle_arrivals(const MerSchedule *schedule)
                : NULL;
 }
 
+/* An expression may. */
+static bool looks_at_deadlines(MerMetric objective)
+{
+    static const MerMetric metrics[] = {MER_METRIC_LATENESS,   MER_METRIC_TARDINESS,
+                                        MER_METRIC_VIOLATIONS, MER_METRIC_DROP_RATE,
+                                        MER_METRIC_MISS_RATE,  MER_METRIC_XR_SCORE};
+    bool                   is_found = objective == MER_METRIC_COUNT;
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+        is_found = is_found || objective == metrics[i];
+    }
+    return is_found;
+}
+
 const char *mer_schedule_warnings(const MerProblem *problem, const void *evaluator_rules,
                                   MerMetric objective, MerArena *arena)
 {
@@ -228,6 +241,18 @@ const char *mer_schedule_warnings(const MerProblem *problem, const void *evaluat
     }
     if (schedule->left_out) {
         text = mer_arena_format(arena, "%s%s\n", text, schedule->left_out);
+    }
+    if (schedule->lacks_clock) {
+        text = mer_arena_format(arena,
+                                "%sthe platform has no clock_hz: fps, releases and deadlines in "
+                                "ms cannot be counted in cycles, and results with them mean "
+                                "nothing\n",
+                                text);
+    } else if (schedule->has_own_deadlines && !looks_at_deadlines(objective)) {
+        text = mer_arena_format(arena,
+                                "%sobjective %s does not look at deadlines; tardiness, lateness "
+                                "and miss_rate do\n",
+                                text, mer_metric_info(objective)->name);
     }
     if (find_idle_arrivals(schedule)) {
         text = mer_arena_format(arena, "%s%s\n", text, find_idle_arrivals(schedule));

@@ -187,6 +187,12 @@ static bool encode(const MerProblem *problem, const MerPlan *plan, MerIndex *poi
     return mer_split_encode(mer_split_of(problem), mer_split_plan(plan), point);
 }
 
+/* Everything on the reference unit. */
+static void reference(const MerProblem *problem, MerPlan *plan, MerArena *arena)
+{
+    mer_split_new_plan(mer_split_of(problem), plan, arena);
+}
+
 static void bound(const MerProblem *problem, const void *rules, MerMetric metric, MerBound *result)
 {
     *result = mer_split_lower_bound(mer_split_of(problem), rules, metric);
@@ -260,6 +266,7 @@ const MerProblemClass mer_problem_split = {
     .advise = advise,
     .take_seed = take_seed,
     .trainable = trainable,
+    .reference = reference,
     .close = close_split,
     .demo = "resnet8 --platform diana --dataset digits8x8 --quick true --pareto accuracy,latency",
     .demo_summary =

@@ -144,7 +144,8 @@ typedef enum MerSplitGradient {                  /* as the option `gradient` lis
                                 MER_SPLIT_EXACT, /* linear between neighbouring integers */
                                 MER_SPLIT_CHORD, /* linear between hardware steps */
                                 MER_SPLIT_EXPECTED, /* mean over channels drawn independently by theta */
-                                MER_SPLIT_STE /* the authors': slope 1 of every floor and gate, value of the formula */
+                                MER_SPLIT_STE, /* the authors': slope 1 of every floor and gate, value of the formula */
+                                MER_SPLIT_SCORE /* as exact, and nobody uses the slopes: score function of drawn channels */
 } MerSplitGradient;
 
 typedef struct MerSplitSoft {

@@ -1,6 +1,7 @@
 /* Plans of kind "split" as `split.yaml` keeps them and as people read them. */
 #include "split/split_parts.h"
 
+#include "mercator/evaluator.h"
 #include "mercator/option.h"
 #include "mercator/text.h"
 
@@ -221,12 +222,14 @@ static MerStatus read_plan(const MerProblem *problem, MerYaml *body, MerPlan *pl
     return MER_OK;
 }
 
-/* One line per layer: channels of every option, and what the layer takes. */
+/* One line per layer: channels of every option, and what the layer takes, unless somebody else prices. */
 static const char *print_plan(const MerProblem *problem, const MerPlan *plan, MerArena *arena)
 {
     const MerSplit     *split = mer_split_of(problem);
     const MerSplitPlan *content = mer_split_plan(plan);
-    const char         *text = "";
+    const MerEvaluator *inner = problem->inner;
+    bool        is_other = inner && !(inner->type->rules && inner->type->rules(inner->state));
+    const char *text = "";
     for (int l = 0; l < split->layer_count; l++) {
         const MerSplitLayer *layer = &split->layers[l];
         const int           *counts = content->counts + layer->option_start;
@@ -236,7 +239,8 @@ static const char *print_plan(const MerProblem *problem, const MerPlan *plan, Me
             text = mer_arena_format(arena, "%s %s %4d%s", text, layer->options[o].name, counts[o],
                                     layer->options[o].is_estimated ? " (estimated)" : "");
         }
-        text = mer_arena_format(arena, "%s, %.8g cycles\n", text, price.cycles);
+        text = is_other ? mer_arena_format(arena, "%s\n", text)
+                        : mer_arena_format(arena, "%s, %.8g cycles\n", text, price.cycles);
     }
     return text;
 }

@@ -42,6 +42,7 @@ typedef struct MerDatasetPair {
     MerDataset  train, test;
     bool        is_signed; /* numbers are of -1 .. 1, else of 0 .. 1 */
     uint64_t    hash;      /* of all bytes */
+    const char *remark;    /* what looks wrong about the labels, one line; NULL: nothing */
 } MerDatasetPair;
 
 /* `name` is "digits8x8" (built in), or a folder, or a folder inside `root` (NULL: none). A folder has IDX files

@@ -52,6 +52,56 @@ static MerStatus check_alike(const MerDatasetPair *pair, const char *test, MerEr
     return MER_OK;
 }
 
+static int first_with(const MerDataset *dataset, int label)
+{
+    int i = 0;
+    while (i < dataset->count && dataset->labels[i] != label) {
+        i++;
+    }
+    return i;
+}
+
+/* Labels are bytes, so that a wrong one makes up to 255 classes more. Those that a set was made with follow each other: a gap is the
+ * sign. Some sets begin at 1, which is none. */
+static const char *gap_in(const MerDataset *train, const char *path, MerArena *arena)
+{
+    bool is_used[256] = {false};
+    int  label = 0;
+    for (int i = 0; i < train->count; i++) {
+        is_used[train->labels[i]] = true;
+    }
+    while (label < 256 && !is_used[label]) {
+        label++;
+    }
+    while (label < 256 && is_used[label]) {
+        label++;
+    }
+    int first = label; /* that is missing */
+    while (label < 256 && !is_used[label]) {
+        label++;
+    }
+    return label == 256
+               ? NULL
+               : mer_arena_format(arena,
+                                  "%s: image %d has label %d, but no image has %d: a wrong label? "
+                                  "There will be %d classes",
+                                  path, first_with(train, label), label, first, train->classes);
+}
+
+static const char *strange_labels(const Files *files, const MerDatasetPair *pair, MerArena *arena)
+{
+    const MerDataset *test = &pair->test;
+    for (int i = 0; i < test->count; i++) {
+        if (first_with(&pair->train, test->labels[i]) == pair->train.count) {
+            return mer_arena_format(arena,
+                                    "%s: image %d has label %d, which no training image has: a "
+                                    "wrong label? There will be %d classes",
+                                    files->labels[1].path, i, test->labels[i], test->classes);
+        }
+    }
+    return gap_in(&pair->train, files->labels[0].path, arena);
+}
+
 static MerStatus pair_from_idx(const Files *files, MerArena *arena, MerDatasetPair *pair,
                                MerError *error)
 {
@@ -71,6 +121,7 @@ static MerStatus pair_from_idx(const Files *files, MerArena *arena, MerDatasetPa
     int classes =
         pair->train.classes > pair->test.classes ? pair->train.classes : pair->test.classes;
     pair->train.classes = pair->test.classes = classes;
+    pair->remark = strange_labels(files, pair, arena);
     return check_alike(pair, files->images[1].path, error);
 }
 

@@ -35,6 +35,10 @@ expect 0 "$MERCATOR" compare mix --problem map --select 2 --optimizer random --o
     --no-report -o map
 says out 'mix on s256, loopnest, '
 
+# the platform tells the problem where only one can use it
+expect 0 "$MERCATOR" compare resnet8 --platform diana --optimizer random --optimizer annealing --budget 30 --quiet --no-report -o split
+says out 'resnet8 on diana, soc, '
+
 expect 1 "$MERCATOR" compare mix --problem schedul --optimizer magma
 one_line err
 says err 'did you mean schedule'

@@ -50,3 +50,12 @@ says err "at least release_ms"
 sed 's/\[50, 80\]/[]/' jobs.yaml >empty.yaml
 expect 1 "$MERCATOR" schedule empty.yaml
 says err "milliseconds after the release"
+
+# An objective that does not look at deadlines is said to, and so is a platform without a clock.
+expect 0 "$MERCATOR" schedule alexnet --platform s2 --deadline-ms 5 --budget 50 --quiet --no-report -o blind
+says err 'objective cycles does not look at deadlines'
+expect 0 "$MERCATOR" schedule alexnet --platform s2 --deadline-ms 5 --objective tardiness --budget 50 --quiet --no-report -o seeing
+is_silent err
+sed '/^clock_hz/d' "$MERCATOR_SOURCE_DIR/platforms/s2.yaml" >timeless.yaml
+expect 0 "$MERCATOR" schedule alexnet --platform ./timeless.yaml --deadline-ms 5 --budget 50 --quiet --no-report -o timeless
+says err 'the platform has no clock_hz: fps, releases and deadlines in ms'

@@ -29,3 +29,10 @@ says out 'task  '
 says out 'trade-offs  '
 expect 1 "$MERCATOR" map resnet18 --pareto throughput,energy --no-report --quiet -o none
 says err '--pareto: throughput needs seconds, but platform s256 has no clock_hz'
+# a value of which more is better is shown as it is
+expect 0 "$MERCATOR" map resnet18 --select 2 --pareto utilisation,energy --budget 3000 --no-report --quiet -o more
+grep -qE '^ *[*]? *[0-9,]+ +[0-9.]+ %  [0-9.]+ uJ$' out
+# also where the solver is the general default
+expect 0 "$MERCATOR" split resnet8 --pareto latency,energy --budget 2000 --no-report --quiet -o channels
+says err 'exact_split searches one objective, --pareto needs an optimizer that explores; using genetic'
+test "$(sed 's/.*"front":\[\([^]]*\)\].*/\1/' channels/summary.json | grep -o '"index"' | wc -l)" -ge 2

@@ -163,3 +163,16 @@ for threads in 1 2; do
 done
 cmp turn-1/placement.yaml turn-2/placement.yaml
 says turn-1/run.jsonl '"upward ranks"'
+
+# A unit without a speed is likely an oversight: any placement would be the best.
+cat >fast.yaml <<'YAML'
+{format: mercator-platform/1, kind: cluster, units: [{name: gpu, count: 2}], links: [{from: "gpu*", to: "gpu*", bytes_per_s: 50G}]}
+YAML
+expect 0 "$MERCATOR" place alexnet --platform ./fast.yaml --optimizer single --quiet --no-report -o fast
+says err "unit gpu0 of platform fast has neither flops nor bytes_per_s"
+
+# In turn, go decides units, then orders; a policy of all knobs is not read then, and that is said.
+expect 0 "$MERCATOR" place alexnet --optimizer go --budget 2 --save-policy go.policy --quiet --no-report -o learned
+expect 0 "$MERCATOR" place alexnet --optimizer go --budget 4 --in-turn true --decide place,order --policy go.policy --quiet --no-report -o rounds
+says err '--policy is not read: the search goes in rounds from the start'
+says rounds/placement.yaml "priority"

@@ -19,6 +19,21 @@ near "$(number out energy)" 3281983.75 1e-6 "least energy"
 expect 0 "$MERCATOR" split resnet20 --optimizer all_ternary --export split_json --quiet --no-report -o ternary
 expect 0 "$MERCATOR" evaluate ternary/split.json --json
 says out '"cycles":88120.6'
+
+# An edit of it that forgets a number is no split.
+expect 0 "$MERCATOR" split resnet8@input=1x8x8 --optimizer half --export split_json --quiet --no-report -o halves
+edited()
+{
+    sed "$1" halves/split.json >edited.json
+    expect 1 "$MERCATOR" evaluate edited.json
+    one_line err
+    says err "$2"
+}
+edited '0,/"channels":8,/s//"channels":7,/' "ops[0].options[0].channels is 7, expected 8, as its ranges have"
+edited '0,/"c_out":16,/s//"c_out":17,/' "ops[0].c_out is 17, expected 16, as the network has"
+edited '0,/\[8,16\]/s//[7,16]/' "channel 7 of conv1 is in two ranges, expected every channel in one"
+edited '0,/\[8,16\]/s//[9,16]/' "ops[0].options[1].channels is 8, expected 7, as its ranges have"
+
 expect 0 "$MERCATOR" split resnet8 --optimizer naive:speedup=5 --quiet --no-report -o naive
 says naive/split.yaml '{"name":"s3b0c1","channels":{"digital":11,"analog":53}' # floor(64 / 5) - 1
 says naive/split.yaml '{"name":"fc","channels":{"digital":1,"analog":9}'
@@ -89,3 +104,6 @@ refuse resnet8 --platform edge
 says err "edge"
 expect 1 "$MERCATOR" split ds_cnn --platform gap8 --optimizer min_energy --quiet --no-report --force -o refused
 says err "min_energy needs energies: platform gap8 has no power_mw or no clock_hz"
+expect 1 "$MERCATOR" split ds_cnn --platform gap8 --objective energy --quiet --no-report --force -o refused
+one_line err
+says err "objective energy needs energy, which no plan has: the platform has no power_mw"

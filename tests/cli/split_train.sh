@@ -17,6 +17,20 @@ says one/run.jsonl '"float_accuracy":'
 says one/run.jsonl '"integer_accuracy":'
 says one/summary.json '"macs":763520,' # of the network for these images
 [ "$(grep -c '"type":"trial"' one/run.jsonl)" -eq 2 ]
+says one/run.jsonl '"counts": [['
+says one/run.jsonl '"price": {"cycles": '
+
+# what the clock says stands beside the log; a search that failed in a known way says so at once, quiet or not
+says out "training: warmup 1 epoch in "
+says out "x the processor time of a plain epoch), finetune 2 epochs in "
+says one/summary.json '"training":[{"phase":"warmup","epochs":1,"images":200,"seconds":'
+says one/clock.jsonl '{"phase":"search","epoch":3,"epochs":3,"images":200,"seconds":'
+if grep -q 'seconds\|_per_s' one/run.jsonl; then
+    echo "the log of a training depends on the clock" >&2
+    exit 1
+fi
+says err "mercator: warning: odimo: lambda 0.1: choices have not settled"
+says one/run.jsonl '"name":"warning","value":"lambda 0.1: choices have not settled'
 
 cp one/run.jsonl whole
 dd if=whole of=two/run.jsonl bs=1 count=$(($(wc -c <whole) * 2 / 3)) 2>/dev/null
@@ -79,6 +93,17 @@ says err 'dataset nothing: no such folder'
 one_line err
 expect 1 "$MERCATOR" split resnet8@input=1x9x9 --dataset digits8x8 --no-report --quiet -o none
 says err 'takes images of 1x9x9 in 10 classes, dataset digits8x8 has 1x8x8'
+expect 1 "$MERCATOR" split mobilenet_v1@input=3x96x96@width=0.25 --platform darkside --dataset digits8x8 --no-report --quiet -o none
+says err 'expected a network such as mobilenet_v1@width=0.25@input=1x8x8@classes=10, or another dataset'
+
+# one wrong label makes 256 classes: that is said
+mkdir wrong
+for part in train t10k; do
+    { printf '\0\0\010\003\0\0\0\003\0\0\0\010\0\0\0\010' && head -c 192 /dev/zero; } >wrong/$part-images-idx3-ubyte
+    printf '\0\0\010\001\0\0\0\003\0\001\377' >wrong/$part-labels-idx1-ubyte
+done
+expect 0 "$MERCATOR" split resnet8 --dataset wrong --warmup_epochs 0 --optimizer all_8bit --evaluator split_train:finetune_epochs=0 --no-report --quiet -o strange
+says err 'mercator: warning: wrong/train-labels-idx1-ubyte: image 2 has label 255, but no image has 2: a wrong label? There will be 256 classes'
 expect 1 "$MERCATOR" split resnet8 --optimizer odimo --no-report --quiet -o none
 says err 'odimo learns choices by gradients, and there is no model to train'
 one_line err

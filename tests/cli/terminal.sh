@@ -36,6 +36,9 @@ for columns in 40 80; do
 done
 at 80 "$MERCATOR --help; $MERCATOR map --help-all; $MERCATOR list optimizers annealing"
 fits 80
+at 80 "$MERCATOR place alexnet --quiet --no-report -o placed"
+says seen 'what if, same placement'
+fits 80
 at 80 "$MERCATOR inspect resnet18"
 fits 80
 grep -q 'C256 Y7 X7 /2' seen # sizes are never cut

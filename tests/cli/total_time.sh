@@ -71,3 +71,14 @@ says err 'total_time_s is "soon"'
 
 # --train: each visit is a run, and has it.
 expect 0 $search --select 1 --train --passes 2 --total-time 0.2 --optimizer reinforce -o taught
+
+# However short the time, a solver gives a plan, and --resume has the same one.
+for time in '--time 1e-9' '--total-time 1e-9'; do
+    expect 0 "$MERCATOR" map resnet18 --select 9,10 $time --quiet --no-report --force -o hasty
+    says out 'stopped by time'
+    cp hasty/run.jsonl before
+    cp hasty/mapping.yaml plan
+    expect 0 "$MERCATOR" map --resume hasty --quiet --no-report
+    cmp before hasty/run.jsonl
+    cmp plan hasty/mapping.yaml
+done

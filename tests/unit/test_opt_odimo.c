@@ -84,6 +84,8 @@ typedef struct Setting {
     Toy                      toy;
     MerTrainable             trainable;
     MerSoftCost              soft;
+    MerPointCost             numbers;
+    int                      priced, refused; /* refuses: every one from so many on; 0: none */
     MerSpace                 space;
     MerKnob                  knobs[KNOBS];
     MerRng                   rng;
@@ -92,10 +94,28 @@ typedef struct Setting {
     const MerOptimizerClass *type;
 } Setting;
 
-/* `counted`: columns of an operator whose knob counts; 0: COLUMNS with a knob each */
-static MerStatus try_open(Setting *s, const char *text, int counted, MerError *error)
+/* As `expected`, of a decision and as a number. Every third point is refused, and all from `refused` on. */
+static MerStatus share(void *state, const MerIndex *point, double *value, MerCost *cost,
+                       MerError *error)
 {
-    MerReference reference;
+    Setting *s = state;
+    int      dear = 0;
+    if (cost != NULL) {
+        mer_cost_clear(cost);
+    }
+    s->priced++;
+    for (int k = 0; k < KNOBS; k++) {
+        dear += point[k] == 0;
+    }
+    *value = (double)dear / KNOBS;
+    bool is_lost = s->refused > 0 && s->priced >= s->refused;
+    return s->priced % 3 == 0 || is_lost ? mer_error_set(error, MER_INVALID, "crash: gone")
+                                         : MER_OK;
+}
+
+/* `counted`: columns of an operator whose knob counts; 0: COLUMNS with a knob each */
+static void prepare(Setting *s, int counted)
+{
     *s = (Setting){.arena = mer_arena_new(), .rng = mer_rng_make(1, 0)};
     s->toy.groups[0] = mer_parameters_new();
     s->toy.groups[1] = mer_parameters_new();
@@ -115,12 +135,18 @@ static MerStatus try_open(Setting *s, const char *text, int counted, MerError *e
     for (int op = 0; op < OPS; op++) {
         memcpy(s->toy.losses[op], losses[op], sizeof losses[op]);
     }
-    s->soft = (MerSoftCost){&s->toy, expected};
+    s->soft = (MerSoftCost){&s->toy, expected, false};
+    s->numbers = (MerPointCost){s, share};
     s->search = (MerSearch){.space = &s->space,
                             .rng = &s->rng,
                             .arena = s->arena,
                             .soft = &s->soft,
                             .trainable = &s->trainable};
+}
+
+static MerStatus open_prepared(Setting *s, const char *text, MerError *error)
+{
+    MerReference reference;
     assert_int_equal(mer_reference_parse(text, &reference, s->arena, NULL), MER_OK);
     s->type = mer_optimizer_find("odimo", NULL);
     void *options = mer_arena_alloc(s->arena, s->type->options_size);
@@ -128,6 +154,12 @@ static MerStatus try_open(Setting *s, const char *text, int counted, MerError *e
         mer_options_fill(s->type->options, s->type->presets, options, &reference, s->arena, error));
     s->state = mer_arena_alloc(s->arena, s->type->state_size);
     return s->type->open(s->state, &s->search, options, error);
+}
+
+static MerStatus try_open(Setting *s, const char *text, int counted, MerError *error)
+{
+    prepare(s, counted);
+    return open_prepared(s, text, error);
 }
 
 static void setting_open(Setting *s, const char *text, int counted)
@@ -189,9 +221,9 @@ static void test_every_gate_and_estimator_finds_the_same(void **state)
 {
     (void)state;
     static const char *const forms[] = {
-        "gate=sigmoid,search_epochs=12", "gate=gumbel,search_epochs=12",
+        "gate=sigmoid,search_epochs=12",           "gate=gumbel,search_epochs=12",
         "estimator=montecarlo:3,search_epochs=12", "ramp=linear,search_epochs=12",
-        "cost_gradient=score,search_epochs=60"};
+        "cost_gradient=score,search_epochs=60",    "gradient=score:8,search_epochs=30"};
     MerIndex middle[KNOBS] = {1, 0, 1, 0, 1, 1, 0, 0};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         Setting s;
@@ -202,6 +234,67 @@ static void test_every_gate_and_estimator_finds_the_same(void **state)
         assert_point(&s, middle, KNOBS);
         setting_close(&s);
     }
+}
+
+/* A program says what decisions cost, and now and then it fails: the same decisions, without a word of the user. */
+static void test_costs_that_are_only_numbers_are_learned(void **state)
+{
+    (void)state;
+    Setting  s;
+    MerIndex middle[KNOBS] = {1, 0, 1, 0, 1, 1, 0, 0};
+    prepare(&s, 0);
+    s.search.soft = NULL;
+    s.search.numbers = &s.numbers;
+    assert_int_equal(open_prepared(&s, "odimo:lambda=[1]" RATES ",search_epochs=60", NULL), MER_OK);
+    assert_point(&s, middle, KNOBS);
+    assert_int_equal(s.priced, 1 + 60 * (10 * 8 + 1)); /* 8 draws a step, and the decision */
+    setting_close(&s);
+}
+
+/* An evaluator that calls its cost a number has its gradient left alone. */
+static void test_a_cost_that_is_called_a_number_is_drawn(void **state)
+{
+    (void)state;
+    MerIndex plain[KNOBS], drawn[KNOBS];
+    MerRng   after[2];
+    for (int is_number = 0; is_number < 2; is_number++) {
+        Setting s;
+        prepare(&s, 0);
+        s.soft.is_number = is_number == 1;
+        assert_int_equal(open_prepared(&s, "odimo:lambda=[100],search_epochs=40" RATES, NULL),
+                         MER_OK);
+        assert_int_equal(ask(&s, is_number ? drawn : plain), 1);
+        after[is_number] = s.rng;
+        setting_close(&s);
+    }
+    assert_memory_equal(plain, drawn, sizeof plain);
+    assert_memory_not_equal(&after[0], &after[1], sizeof after[0]);
+}
+
+static void keep_error(void *state, const char *name, const char *json)
+{
+    if (strcmp(name, "error") == 0) {
+        snprintf(state, 200, "%s", json);
+    }
+}
+
+static void test_a_program_that_is_gone_ends_the_search(void **state)
+{
+    (void)state;
+    Setting  s;
+    char     said[200] = "";
+    MerIndex point[KNOBS];
+    MerNotes notes = {.state = said, .note = keep_error};
+    prepare(&s, 0);
+    s.search.soft = NULL;
+    s.search.numbers = &s.numbers;
+    s.search.notes = &notes;
+    s.refused = 200; /* in the third epoch */
+    assert_int_equal(open_prepared(&s, "odimo:lambda=[1],search_epochs=60" RATES, NULL), MER_OK);
+    assert_int_equal(ask(&s, point), 0);
+    mer_test_contains(said, "nothing that was drawn in this epoch has a price: crash: gone");
+    assert_true(s.priced < 400);
+    setting_close(&s);
 }
 
 /* Without any reason to prefer one, the first choice is taken. */
@@ -385,6 +478,17 @@ static void test_what_cannot_be_learned_is_refused(void **state)
     assert_int_equal(try_open(&s, "odimo:estimator=montecarlo:0", 0, &error), MER_INVALID);
     mer_test_contains(error.message, "expected expectation or montecarlo:K");
     setting_close(&s);
+    assert_int_equal(try_open(&s, "odimo:gradient=exact", 0, &error), MER_INVALID);
+    mer_test_contains(error.message, "expected model, score or score:K");
+    mer_test_contains(error.message, "`gradient` of the evaluator");
+    setting_close(&s);
+    assert_int_equal(try_open(&s, "odimo:gradient=score", COLUMNS, &error), MER_UNSUPPORTED);
+    mer_test_contains(error.message, "n is a thermometer: expected an evaluator with a gradient");
+    setting_close(&s);
+    assert_int_equal(try_open(&s, "odimo:gradient=score,gate=thermometer", 0, &error),
+                     MER_UNSUPPORTED);
+    mer_test_contains(error.message, "expected gate softmax, gumbel or sigmoid");
+    setting_close(&s);
     setting_open(&s, "odimo", 0);
     s.search.trainable = NULL;
     s.type->close(s.state);
@@ -403,6 +507,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stronger_costs_move_more_channels),
         cmocka_unit_test(test_every_gate_and_estimator_finds_the_same),
+        cmocka_unit_test(test_costs_that_are_only_numbers_are_learned),
+        cmocka_unit_test(test_a_cost_that_is_called_a_number_is_drawn),
+        cmocka_unit_test(test_a_program_that_is_gone_ends_the_search),
         cmocka_unit_test(test_ties_go_to_the_first_choice),
         cmocka_unit_test(test_shares_sum_to_one_and_sharpen),
         cmocka_unit_test(test_counts_are_learned_as_thermometers),

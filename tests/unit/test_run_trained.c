@@ -10,9 +10,9 @@ static MerRunSpec spec_of(const char *optimizer, MerArena *arena)
 {
     MerGraph *graph;
     assert_int_equal(mer_graph_import("resnet8@input=1x8x8", NULL, arena, &graph, NULL), MER_OK);
-    MerRunSpec spec =
-        spec_from("split:dataset=digits8x8,samples=60,warmup_epochs=1,training_seed=1",
-                  "split_train:finetune_epochs=1", optimizer, graph, "diana", arena);
+    MerRunSpec spec = spec_from(
+        "split:dataset=digits8x8,samples=60,batch_size=20,warmup_epochs=1,training_seed=1",
+        "split_train:finetune_epochs=1", optimizer, graph, "diana", arena);
     spec.objective = "latency";
     spec.budget = strcmp(optimizer, "random") == 0 ? 3 : 5000;
     spec.batch = 1;
@@ -47,6 +47,38 @@ static void test_progress_counts_trainings_not_the_budget(void **state)
     mer_arena_free(arena);
 }
 
+static void expect_phase(const MerPhaseTimes *times, int p, const char *name, int epochs)
+{
+    const MerPhaseTime *phase = &times->phases[p];
+    assert_string_equal(phase->name, name);
+    assert_int_equal(phase->epochs, epochs);
+    assert_true(phase->images == 60.0 * epochs);
+    assert_true(phase->seconds > 0 && phase->cpu_s > 0);
+    assert_true(phase->is_plain == (p == 0));
+    assert_true(mer_phase_relative(times, p) > 0.05);
+}
+
+/* Warm-up, search and fine-tune, and the first is what the others are compared with; a run that goes on later has what was timed
+ * before. */
+static void test_phases_of_a_training_are_timed(void **state)
+{
+    (void)state;
+    MerArena    *arena = mer_arena_new();
+    MerRunSpec   spec = spec_of(odimo, arena);
+    MerRunResult result = run_or_fail(&spec, NULL, arena);
+    assert_int_equal(result.training.count, 3);
+    expect_phase(&result.training, 0, "warmup", 1);
+    expect_phase(&result.training, 1, "search", 6);
+    expect_phase(&result.training, 2, "finetune", 2);
+    assert_true(mer_phase_relative(&result.training, 0) == 1);
+    assert_non_null(strstr(result.summary, "\"training\":[{\"phase\":\"warmup\",\"epochs\":1,"));
+    spec.resume = true; /* nothing is left to do */
+    result = run_or_fail(&spec, NULL, arena);
+    assert_true(result.training.phases[1].epochs >= 6);
+    remove_folder(spec.directory);
+    mer_arena_free(arena);
+}
+
 static void expect_same_log(const char *optimizer)
 {
     MerArena  *arena = mer_arena_new();
@@ -76,6 +108,7 @@ static void test_a_stop_anywhere_leaves_no_trace(void **state)
 {
     (void)state;
     expect_same_log(odimo);
+    expect_same_log("odimo:lambda=[0.1,1],search_epochs=3,gradient=score:2");
     expect_same_log("random");
 }
 
@@ -83,6 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_progress_counts_trainings_not_the_budget),
+        cmocka_unit_test(test_phases_of_a_training_are_timed),
         cmocka_unit_test(test_a_stop_anywhere_leaves_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,6 +223,32 @@ static void test_folders_are_read_by_what_is_in_them(void **state)
     mer_arena_free(arena);
 }
 
+/* A byte that is wrong makes classes that nobody has: it is said which. Labels from 1 on are fine. */
+static void test_labels_with_a_gap_are_remarked(void **state)
+{
+    (void)state;
+    MerArena           *arena = mer_arena_new();
+    MerDatasetPair      pair;
+    const unsigned char in_order[] = {0, 0, 8, 1, 0, 0, 0, 2, 2, 1};
+    const unsigned char wrong[] = {0, 0, 8, 1, 0, 0, 0, 2, 1, 255};
+    mkdir("gap", 0777);
+    write_bytes("gap/train-images-idx3-ubyte", two_images, sizeof two_images);
+    write_bytes("gap/t10k-images-idx3-ubyte", two_images, sizeof two_images);
+    write_bytes("gap/train-labels-idx1-ubyte", in_order, sizeof in_order);
+    write_bytes("gap/t10k-labels-idx1-ubyte", in_order, sizeof in_order);
+    assert_int_equal(mer_dataset_open("gap", ".", arena, &pair, NULL), MER_OK);
+    assert_null(pair.remark);
+    write_bytes("gap/t10k-labels-idx1-ubyte", wrong, sizeof wrong);
+    assert_int_equal(mer_dataset_open("gap", ".", arena, &pair, NULL), MER_OK);
+    mer_test_contains(pair.remark, "t10k-labels-idx1-ubyte: image 1 has label 255, which no "
+                                   "training image has");
+    write_bytes("gap/train-labels-idx1-ubyte", wrong, sizeof wrong);
+    assert_int_equal(mer_dataset_open("gap", ".", arena, &pair, NULL), MER_OK);
+    mer_test_contains(pair.remark, "train-labels-idx1-ubyte: image 1 has label 255, but no image "
+                                   "has 2: a wrong label? There will be 256 classes");
+    mer_arena_free(arena);
+}
+
 /* Ranks above three: what is in between is channels. */
 static void test_images_may_have_channels(void **state)
 {
@@ -291,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_rolled_rows_come_back_at_the_other_end),
         cmocka_unit_test(test_the_digits_are_built_in),
         cmocka_unit_test(test_folders_are_read_by_what_is_in_them),
+        cmocka_unit_test(test_labels_with_a_gap_are_remarked),
         cmocka_unit_test(test_images_may_have_channels),
         cmocka_unit_test(test_cifar_records_are_labels_and_planes),
     };

@@ -601,6 +601,17 @@ else
     fail "scheduling on line failed: $(head -n 1 "$folder/online.messages")"
 fi
 
+# A training says how long its phases took beside a plain one.
+if (cd "$folder" && "$program" split resnet8 --dataset digits8x8 --samples 50 --warmup_epochs 1 --optimizer all_8bit \
+    --evaluator split_train:finetune_epochs=2 --quiet -o trained) >/dev/null 2>"$folder/trained.messages" &&
+    open_page "$folder/trained/report.html" "$folder/trained.dom"; then
+    same "training: plain epochs" "$(value_of "$folder/trained.dom" training-warmup)" 1
+    same "training: epochs with choices" "$(value_of "$folder/trained.dom" training-finetune)" \
+        "$(sed -n 's/.*"phase":"finetune"[^}]*"relative":\([0-9.e-]*\)}.*/\1/p' "$folder/trained/summary.json")"
+else
+    fail "training a split failed: $(head -n 1 "$folder/trained.messages")"
+fi
+
 # A stream of groups: what was carried to each, and what generations made of it. The budget
 # ends before the hundredth, which a group that is proven optimal has anyway.
 if (cd "$folder" && "$program" schedule synthetic:60:3 --group-size 20 --bandwidth 1000 --groups 1..3 --optimizer magma:population=20 \

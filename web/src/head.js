@@ -210,6 +210,19 @@ function decisionsNote({ count: times, mean_ms: mean, worst_ms: worst, allowed_m
   );
 }
 
+/** How long the phases of a training took, beside that of a model without choices. */
+function trainingNote(phases) {
+  return phases.map(({ phase, epochs, seconds: taken, relative }) =>
+    h(
+      "div",
+      { "data-testid": `training-${phase}`, "data-value": relative ?? "", title: full(taken, "s") },
+      `${phase} ${count(epochs)} epoch${epochs === 1 ? "" : "s"} · ${seconds(taken)}`,
+      typeof relative === "number" &&
+        ` · ${relative.toFixed(2)}× the processor time of a plain epoch`,
+    ),
+  );
+}
+
 function evaluationsCard(run) {
   const { summary } = run;
   const rate = summary.evaluations_per_s;
@@ -219,6 +232,7 @@ function evaluationsCard(run) {
     typeof rate === "number" && rate > 0 && ` · ${text(rate)}/s`,
     summary.stopped && ` · ${STOPPED[summary.stopped] ?? summary.stopped}`,
     summary.decisions?.count > 0 && decisionsNote(summary.decisions),
+    summary.training && trainingNote(summary.training),
   ];
   return card(
     "Evaluations",

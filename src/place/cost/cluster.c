@@ -88,10 +88,12 @@ static MerStatus check_links(const MerPlace *place, MerError *error)
 {
     return place->unit_count == 1 || place->platform->link_count > 0
                ? MER_OK
-               : mer_error_set(error, MER_INVALID,
-                               "evaluator cluster needs links between the units, but platform %s "
-                               "has none: name one with --platform, or take preset=placeto",
-                               place->platform->name);
+               : mer_error_set(
+                     error, MER_INVALID,
+                     "evaluator cluster needs links between the units, but platform %s "
+                     "has none, expected links: [{from: \"gpu*\", to: \"gpu*\", bytes_per_s: "
+                     "16G}] in it, or evaluator preset=placeto",
+                     place->platform->name);
 }
 
 static MerStatus check_replicas(const MerPlace *place, MerError *error)

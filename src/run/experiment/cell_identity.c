@@ -27,10 +27,12 @@ const char *mer_cell_identity_of(const char *header, MerArena *arena)
         identity = add(identity, mer_json_get(object, keys[k]), arena);
     }
     /* of the evaluator only what was asked for: hashes of its tables are known after opening it */
+    const cJSON *evaluator = mer_json_get(object, "evaluator");
+    const cJSON *inner = mer_json_get(evaluator, "inner");
     for (int part = 0; identity && part < 2; part++) {
-        const cJSON *evaluator = mer_json_get(object, "evaluator");
         identity = add(identity, mer_json_get(evaluator, part ? "options" : "name"), arena);
     }
+    identity = identity && inner ? add(identity, inner, arena) : identity;
     cJSON_Delete(object);
     return identity;
 }
@@ -43,6 +45,11 @@ const char *mer_cell_identity(const MerRunSpec *spec, MerArena *arena)
     mer_header_inputs(&json, spec, arena);
     mer_header_plugin(&json, "evaluator", evaluator->name, evaluator->options,
                       evaluator->options_size, spec->evaluator_options, arena);
+    if (spec->inner) {
+        mer_header_plugin(&json, "inner", spec->inner->name, spec->inner->options,
+                          spec->inner->options_size, spec->inner_options, arena);
+        mer_json_end_object(&json);
+    }
     mer_json_end_object(&json);
     mer_header_optimizer(&json, spec, arena);
     mer_json_text(&json, "objective", mer_run_objective(spec));

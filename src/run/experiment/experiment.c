@@ -39,6 +39,9 @@ const MerOption mer_run_options[] = {
      "file with a saved policy to start from"},
     {"save_policy", MER_OPTION_TEXT, offsetof(MerRunOptions, save_policy), "", 0, 0, NULL,
      "file to save the learned policy in"},
+    {"inner", MER_OPTION_TEXT, offsetof(MerRunOptions, inner), "", 0, 0, NULL,
+     "NAME[:key=value,...]: who prices for an evaluator that trains; also `inner` of the "
+     "evaluator"},
     {"passes", MER_OPTION_INT, offsetof(MerRunOptions, passes), "1", 1, 1000, NULL,
      "with --train: times that all networks are gone through, sharing the budget"},
     {"batch", MER_OPTION_INT, offsetof(MerRunOptions, batch), "256", 1, 65536, NULL,

@@ -32,7 +32,7 @@ typedef struct MerRunOptions { /* the keys that are not lists */
     int64_t     total_budget, batch, threads;
     double      time_s, total_time_s, gap;
     int         count, log, legality, warm_match;
-    const char *warm, *policy, *save_policy;
+    const char *warm, *policy, *save_policy, *inner;
     MerTexts    pareto, fix, dim, exports;
     int64_t     rounds, assess, passes;
 } MerRunOptions;
@@ -94,6 +94,11 @@ MerStatus mer_experiment_check(const char *name, const MerOption *table, size_t 
 MerStatus mer_experiment_fill(const MerOption *table, const MerPreset *presets, size_t size,
                               const MerReference *reference, const void **options, MerArena *arena,
                               MerError *error);
+
+/* The inner evaluator of `spec->evaluator`: the key `inner`, which leaves `reference`, else `named` (NULL: none). Whether it
+ * knows the problem's plans is looked at where `spec->problem` is set. */
+MerStatus mer_experiment_inner(MerReference *reference, const char *named, MerRunSpec *spec,
+                               MerArena *arena, MerError *error);
 
 /* Fills the spec's exports from texts `NAME` or `NAME=FILE`. */
 MerStatus mer_experiment_exports(const MerTexts *texts, MerRunSpec *spec, MerArena *arena,

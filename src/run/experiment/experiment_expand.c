@@ -113,6 +113,7 @@ static MerStatus resolve_evaluator(MerExpansion *e, const char *text, MerRunSpec
     if (!spec->evaluator) {
         return MER_NOT_FOUND;
     }
+    MER_TRY(mer_experiment_inner(&reference, e->experiment->options.inner, spec, e->arena, error));
     MerReference all = mer_reference_join(&reference, &e->experiment->evaluator_options, e->arena);
     return mer_experiment_fill(spec->evaluator->options, NULL, spec->evaluator->options_size, &all,
                                &spec->evaluator_options, e->arena, error);
@@ -281,12 +282,11 @@ static bool is_lonely(const MerExpansion *e, const MerRunSpec *spec)
 static MerStatus fall_back(MerExpansion *e, MerRunSpec *spec, MerError *error)
 {
     MerError  refusal = {0};
-    bool      is_general = mer_name_equal(spec->optimizer->name, e->problem->optimizer);
     MerInputs inputs = inputs_of(spec);
     inputs.refused = spec->optimizer->name;
     const char *other = default_of(e, MER_DEFAULT_OPTIMIZER, &inputs);
     bool        has_other = other && !mer_name_equal(other, spec->optimizer->name);
-    if (!is_general && is_lonely(e, spec)) {
+    if (has_other && is_lonely(e, spec)) {
         mer_error_set(&refusal, MER_UNSUPPORTED,
                       "%s searches one objective, --pareto needs an optimizer that explores",
                       spec->optimizer->name);

@@ -63,8 +63,8 @@ static MerStatus check_options(const char *name, const MerOption *table, size_t 
 {
     for (int i = 0; i < map->count; i++) {
         const char *key = map->keys[i];
-        bool        is_of_run =
-            strcmp(key, "name") == 0 || strcmp(key, "preset") == 0 || strcmp(key, "budget") == 0;
+        bool        is_of_run = strcmp(key, "name") == 0 || strcmp(key, "preset") == 0 ||
+                         strcmp(key, "budget") == 0 || strcmp(key, "inner") == 0;
         if (!is_of_run) {
             MER_TRY(mer_experiment_check(name, table, size, map, i, arena, error));
         }

@@ -19,14 +19,27 @@ const char *mer_run_detail(const MerRunTask *task, MerArena *arena)
     return mer_note_list_end(&list, arena);
 }
 
+/* A plug-in as a user writes it. */
+static const char *plugin_text(const char *name, const char *changes, MerArena *arena)
+{
+    return mer_arena_format(arena, "%s%s%s", name, *changes ? ":" : "", changes);
+}
+
+static const char *changes_of(const MerEvaluatorClass *type, const void *options, MerArena *arena)
+{
+    return options ? mer_options_changes(type->options, options, type->options_size, arena) : "";
+}
+
 const char *mer_run_evaluator_text(const MerRunSpec *spec, MerArena *arena)
 {
-    const char *changes =
-        spec->evaluator_options
-            ? mer_options_changes(spec->evaluator->options, spec->evaluator_options,
-                                  spec->evaluator->options_size, arena)
-            : "";
-    return mer_arena_format(arena, "%s%s%s", spec->evaluator->name, *changes ? ":" : "", changes);
+    const char *changes = changes_of(spec->evaluator, spec->evaluator_options, arena);
+    if (spec->inner) {
+        const char *inner = plugin_text(spec->inner->name,
+                                        changes_of(spec->inner, spec->inner_options, arena), arena);
+        changes = mer_arena_format(arena, "%s%sinner=%s", changes, *changes ? "," : "",
+                                   mer_option_quoted(inner, arena));
+    }
+    return plugin_text(spec->evaluator->name, changes, arena);
 }
 
 static MerExport describe(const MerRunState *run, MerArena *arena)

@@ -191,6 +191,9 @@ static void write_summary(MerRunState *run, MerJson *json)
     mer_json_text(json, "workload", spec->name);
     mer_json_text(json, "platform", spec->platform ? spec->platform->name : "none");
     mer_json_text(json, "evaluator", spec->evaluator->name);
+    if (spec->inner) {
+        mer_json_text(json, "inner", spec->inner->name);
+    }
     mer_json_text(json, "optimizer", spec->optimizer->name);
     mer_json_text(json, "objective", run->objective.text);
     mer_json_int(json, "seed", (int64_t)spec->seed);
@@ -199,6 +202,7 @@ static void write_summary(MerRunState *run, MerJson *json)
     mer_json_real(json, "evaluations_per_s",
                   (double)result->total.evaluations / fmax(result->wall_s, 1e-9));
     write_decisions(&result->decisions, json);
+    mer_phase_write(&result->training, json);
     mer_json_bool(json, "reproducible", result->is_reproducible);
     write_result(run, &result->total, json);
     write_tasks(run, json);

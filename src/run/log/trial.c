@@ -108,6 +108,18 @@ static bool has_point(const cJSON *line, const MerIndex *point, int knob_count)
     return k == knob_count;
 }
 
+static void take_point(const cJSON *line, MerIndex *point, int knob_count)
+{
+    int          k = 0;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, mer_json_get(line, "point"))
+    {
+        if (k < knob_count && cJSON_IsNumber(item)) {
+            point[k++] = (MerIndex)item->valuedouble;
+        }
+    }
+}
+
 static MerStatus differs(const MerRunlog *log, const MerRunTrial *trial, MerError *error)
 {
     return mer_error_set(
@@ -121,7 +133,10 @@ static MerStatus take(MerRunTrial *trial, int knob_count, const MerRunlog *log, 
                       MerError *error)
 {
     cJSON *line = cJSON_Parse(text);
-    bool   is_right = mer_trial_read(line, &trial->cost, &trial->same_as, trial->spent) &&
+    if (trial->is_from_log) {
+        take_point(line, trial->point, knob_count);
+    }
+    bool is_right = mer_trial_read(line, &trial->cost, &trial->same_as, trial->spent) &&
                     mer_json_get_real(line, "index", -1) == (double)trial->index &&
                     has_point(line, trial->point, knob_count);
     cJSON_Delete(line);

@@ -21,6 +21,7 @@ typedef struct MerRunTrial {
     bool      is_known;   /* answered from the log */
     bool      is_dropped; /* cancelled before it was priced */
     bool      is_warm;
+    bool      is_from_log; /* replay: the log says which point it is */
     double    spent[MER_SPENT_COUNT];
     MerLines  lines; /* what its evaluation wants logged before it */
     MerJson   json;  /* its own line */

@@ -38,12 +38,13 @@ struct MerBatch {
     Memo          memo;
     MerSnapshots *snapshots; /* NULL: the evaluator leaves none */
     /* of the batch being priced */
-    MerRunTrial *trials;
-    int         *todo, *base_slot, *snapshot_slot;
-    int          todo_count, todo_capacity, chunk;
-    bool         write_lines;
-    bool         is_told;      /* a feasible trial came from the log */
-    double       seconds_each; /* of the last batch: decides how much work is handed out at once */
+    MerRunTrial   *trials;
+    int           *todo, *base_slot, *snapshot_slot;
+    int            todo_count, todo_capacity, chunk;
+    bool           write_lines;
+    MerPhaseWatch *watch;   /* NULL: nothing is timed */
+    bool           is_told; /* a feasible trial came from the log */
+    double seconds_each;    /* of the last batch: decides how much work is handed out at once */
 };
 
 MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator,
@@ -69,6 +70,11 @@ MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator
         evaluator->type->snapshot_size ? evaluator->type->snapshot_size(evaluator->state) : 0;
     batch->snapshots = snapshot > 0 ? mer_snapshots_new(snapshot) : NULL;
     return batch;
+}
+
+void mer_batch_watch(MerBatch *batch, MerPhaseWatch *watch)
+{
+    batch->watch = batch->evaluator->type->mode == MER_EVALUATE_ALONE ? watch : NULL;
 }
 
 void mer_batch_free(MerBatch *batch)
@@ -109,6 +115,9 @@ static void note_epoch(void *state, const char *phase, int epoch, int epochs, co
 {
     NoteTarget *target = state;
     MerJson     json = {0};
+    if (target->batch->watch) {
+        mer_phase_end(target->batch->watch, phase, epoch, epochs);
+    }
     mer_line_epoch(&json, target->trial->index, target->trial->task, phase, epoch, epochs, values);
     mer_lines_add(&target->trial->lines, &json);
 }
@@ -117,6 +126,17 @@ static void note_spend(void *state, MerSpent what, double amount)
 {
     NoteTarget *target = state;
     target->trial->spent[what] += amount;
+    if (target->batch->watch) {
+        mer_phase_spend(target->batch->watch, what, amount);
+    }
+}
+
+static void note_begin_epoch(void *state, bool is_plain)
+{
+    NoteTarget *target = state;
+    if (target->batch->watch) {
+        mer_phase_begin(target->batch->watch, is_plain);
+    }
 }
 
 static bool note_cancelled(void *state)
@@ -186,8 +206,8 @@ static void price_chunk(void *context, int chunk_index, int worker_index)
         MerRunTrial *trial = &batch->trials[batch->todo[first + i]];
         trial->is_dropped = is_late;
         targets[i] = (NoteTarget){batch, trial, false};
-        notes[i] =
-            (MerNotes){&targets[i], note_trial, note_epoch, note_spend, note_cancelled, NULL, NULL};
+        notes[i] = (MerNotes){&targets[i],    note_trial, note_epoch, note_spend,
+                              note_cancelled, NULL,       NULL,       note_begin_epoch};
         calls[i] = make_call(batch, first + i, worker, &notes[i]);
         if (!is_late) {
             batch->problem->type->decode(batch->problem, trial->point, &plans[i], worker->plans);

@@ -7,6 +7,7 @@
 #include "mercator/threads.h"
 #include "run/log/trial.h"
 #include "run/search/objective.h"
+#include "run/search/phase_times.h"
 
 typedef struct MerBatch MerBatch;
 
@@ -14,7 +15,9 @@ typedef struct MerBatch MerBatch;
 MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator,
                         const MerEvaluator *check, const MerObjective *objective, MerPool *pool,
                         bool use_memo, bool (*is_cancelled)(void *state), void *cancel_state);
-void      mer_batch_free(MerBatch *batch);
+/* Epochs of evaluations are timed, where one is made at a time. Kept. */
+void mer_batch_watch(MerBatch *batch, MerPhaseWatch *watch);
+void mer_batch_free(MerBatch *batch);
 
 /* Prices trials[0 .. count-1] that are not known yet; `write_lines` also fills their `json`. */
 void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write_lines);

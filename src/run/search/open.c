@@ -176,6 +176,23 @@ static MerStatus check_zeros(const MerRunState *run, const MerRunTask *task, Mer
                        : MER_OK;
 }
 
+/* Said before a search that could only refuse every plan. */
+static MerStatus check_unknown(const MerRunState *run, const MerRunTask *task, MerError *error)
+{
+    const MerEvaluator *evaluator = &task->evaluator;
+    const char         *why = "";
+    MerMetric           missing;
+    uint64_t            unknown =
+        evaluator->type->unknown ? evaluator->type->unknown(evaluator->state, &why) : 0;
+    if (!run->objective.text || mer_objective_needs(&run->objective, ~unknown, &missing)) {
+        return MER_OK;
+    }
+    return mer_error_set(error, MER_INVALID,
+                         "objective %s needs %s, which no plan has: %s; give it, or choose another "
+                         "objective",
+                         run->objective.text, mer_metric_info(missing)->name, why);
+}
+
 MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what,
                             MerError *error)
 {
@@ -185,21 +202,22 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
     task->problem.task = &task->result->task;
     task->problem.notes = run->opening;
     MER_TRY(choose_plan(&task->problem, spec->evaluator, error));
-    if (spec->inner) {
-        MER_TRY(open_evaluator(&task->inner, spec->inner, spec->inner_options, &task->problem,
-                               run->arena, error));
-        task->problem.inner = &task->inner;
-    }
     task->problem.state = mer_arena_alloc(run->arena, spec->problem->state_size);
     MER_TRY(spec->problem->open(&task->problem, run->arena, error));
     if (!spec->problem->tasks && task->problem.graph != spec->graph) {
         task->result->task.macs = (double)task->problem.graph->macs; /* it took another one */
+    }
+    if (spec->inner) {
+        MER_TRY(open_evaluator(&task->inner, spec->inner, spec->inner_options, &task->problem,
+                               run->arena, error));
+        task->problem.inner = &task->inner;
     }
     MER_TRY(open_evaluator(&task->evaluator, spec->evaluator, spec->evaluator_options,
                            &task->problem, run->arena, error));
     MER_TRY(open_check(run, task, error));
     gather_warnings(run, task);
     MER_TRY(check_zeros(run, task, error));
+    MER_TRY(check_unknown(run, task, error));
     return mer_run_begin_task(run, task, error);
 }
 

@@ -80,7 +80,12 @@ static MerStatus load_content(const char *path, char *data, size_t size, size_t 
     }
     MerStatus status = type->load(optimizer, MER_KEEP_POLICY, file, &why);
     fclose(file);
-    return status == MER_OK ? MER_OK : mer_error_set(error, status, "%s: %s", path, why.message);
+    if (status == MER_OK) {
+        return MER_OK;
+    }
+    /* the checksum was right, so the file is what was saved */
+    return mer_error_set(error, status, "%s: %s; it was learned on other knobs or other options",
+                         path, why.message);
 }
 
 static MerStatus read_policy(const MerTaskSearch *s, MerArena *arena, MerError *error)
@@ -97,6 +102,10 @@ static MerStatus read_policy(const MerTaskSearch *s, MerArena *arena, MerError *
 MerStatus mer_policy_load(const MerTaskSearch *s, MerError *error)
 {
     if (!s->run->spec->policy || s->run->round) { /* of further rounds the knobs are others */
+        if (s->run->spec->policy && s->run->round_number == 0) {
+            mer_run_warn(s->run, "--policy is not read: the search goes in rounds from the start, "
+                                 "each with other knobs");
+        }
         return MER_OK;
     }
     if (!s->type->load) {

@@ -59,6 +59,7 @@ static void prepare_trial(MerTaskSearch *s, int i, const MerIndex *seen, bool is
     trial->base = trial->same_as = -1;
     trial->is_known = trial->is_dropped = false;
     trial->is_warm = is_warm;
+    trial->is_from_log = false;
     memset(trial->spent, 0, sizeof trial->spent);
     mer_lines_clear(&trial->lines);
     mer_run_expand(s->task, seen, trial->point);
@@ -247,6 +248,12 @@ static void show_progress(MerTaskSearch *s, bool is_end)
     }
 }
 
+/* However short the time, one trial is priced: who asks gets a plan. */
+static bool has_begun(const MerTaskSearch *s)
+{
+    return s->task->result->trials > 0 || s->task->result->point;
+}
+
 static const char *why_stop(MerTaskSearch *s)
 {
     MerRunState         *run = s->run;
@@ -270,7 +277,7 @@ static const char *why_stop(MerTaskSearch *s)
     if (repeats_itself) {
         return "finished";
     }
-    return mer_clock() > run->deadline ? "time" : NULL;
+    return has_begun(s) && mer_clock() > run->deadline ? "time" : NULL;
 }
 
 /* Prices prepared trials, logs them and tells the optimizer; `done` of them, fewer when cancelled. */
@@ -288,7 +295,9 @@ static MerStatus work_off(MerTaskSearch *s, int count, int *done, MerError *erro
     mer_batch_price(s->batch, s->trials, wanted, write_lines);
     MER_TRY(record(s, count, done, error));
     if (*done > 0) {
-        s->type->tell(s->optimizer, s->told, *done);
+        if (!s->trials[0].is_from_log) {
+            s->type->tell(s->optimizer, s->told, *done);
+        }
         take_proof(s);
         MER_TRY(mer_runlog_flush(&s->run->log, error));
     }
@@ -314,21 +323,52 @@ static MerStatus warm_up(MerTaskSearch *s, MerError *error)
     return MER_OK;
 }
 
+/* The first of those that were asked for when the time was over. */
+static MerStatus price_first(MerTaskSearch *s, int *done, MerError *error)
+{
+    double deadline = s->run->deadline;
+    s->run->deadline = INFINITY;
+    s->trials[0].is_dropped = false;
+    MerStatus status = work_off(s, 1, done, error);
+    s->run->deadline = deadline;
+    return status;
+}
+
+/* What an optimizer proposes first when it is cut off depends on the clock: a stopped run takes it from its log. */
+static bool follows_log(MerTaskSearch *s)
+{
+    MerRunState *run = s->run;
+    bool         is_only = s->end && !has_begun(s) && s->end->index == run->trials + 1;
+    return is_only && run->log.is_replay && is_logged(s, run->trials);
+}
+
 static MerStatus loop(MerTaskSearch *s, MerError *error)
 {
     MerTaskResult *result = s->task->result;
     while (!(result->stopped = why_stop(s))) {
         int done = 0, count = 0;
         mer_deadline_set(s);
-        MER_TRY(ask(s, &count, error));
+        if (follows_log(s)) {
+            memset(s->seen, 0, (size_t)s->task->view.knob_count * sizeof *s->seen);
+            prepare_trial(s, 0, s->seen, false);
+            s->trials[0].is_from_log = true;
+            count = 1;
+        } else {
+            MER_TRY(ask(s, &count, error));
+        }
         MER_TRY(s->run->note_status);
         if (count == 0) {
             take_proof(s);
             const char *reason = why_stop(s);
-            result->stopped = reason ? reason : "finished";
+            result->stopped = reason                           ? reason
+                              : mer_clock() > s->run->deadline ? "time"
+                                                               : "finished";
             break;
         }
         MER_TRY(work_off(s, count, &done, error));
+        if (done == 0 && !has_begun(s)) {
+            MER_TRY(price_first(s, &done, error));
+        }
         if (done == count) { /* a state that waits for trials cannot go on alone */
             MER_TRY(mer_checkpoint_save(s, error));
         }
@@ -400,6 +440,7 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
     reserve(s);
     s->batch = mer_batch_new(&task->problem, &task->evaluator, &task->check, &run->objective,
                              run->pool, run->spec->count_distinct, mer_run_is_cancelled, run);
+    mer_batch_watch(s->batch, &run->watch);
     MerStatus status = search(s, error);
     mer_task_search_close(s, status != MER_OK || run->is_interrupted ||
                                  task->index + 1 == run->task_count);

@@ -1,7 +1,9 @@
 /* Opening an optimizer on a task: what it may know, and its line back to the run. */
 #include "run/search/task_search.h"
 
+#include <cjson/cJSON.h>
 #include <math.h>
+#include <string.h>
 
 /* Lines of the optimizer go into the log at once: asks and tells are not parallel. */
 static void write_line(MerTaskSearch *s, MerJson *json)
@@ -13,10 +15,24 @@ static void write_line(MerTaskSearch *s, MerJson *json)
     mer_json_free(json);
 }
 
+/* Notes that say how a search fails are for whoever waits for it too. */
+static void warn(const MerTaskSearch *s, const char *name, const char *value)
+{
+    if (strcmp(name, "warning") == 0 || strcmp(name, "error") == 0) {
+        cJSON      *text = cJSON_Parse(value);
+        const char *plain = cJSON_GetStringValue(text);
+        char        line[600];
+        snprintf(line, sizeof line, "%s: %s", s->type->name, plain ? plain : value);
+        mer_run_warn(s->run, line);
+        cJSON_Delete(text);
+    }
+}
+
 static void note(void *state, const char *name, const char *value)
 {
     MerTaskSearch *s = state;
     MerJson        json = {0};
+    warn(s, name, value);
     mer_line_note(&json, s->run->trials, s->task->index, s->type->name, name, value);
     write_line(s, &json);
 }
@@ -25,6 +41,7 @@ static void epoch(void *state, const char *phase, int number, int count, const c
 {
     MerTaskSearch *s = state;
     MerJson        json = {0};
+    mer_phase_end(&s->run->watch, phase, number, count);
     mer_line_epoch(&json, s->run->trials, s->task->index, phase, number, count, values);
     write_line(s, &json);
     mer_assess_look(s, number);
@@ -34,6 +51,13 @@ static void spend(void *state, MerSpent what, double amount)
 {
     MerTaskSearch *s = state;
     s->task->result->spent[what] += amount;
+    mer_phase_spend(&s->run->watch, what, amount);
+}
+
+static void begin_epoch(void *state, bool is_plain)
+{
+    MerTaskSearch *s = state;
+    mer_phase_begin(&s->run->watch, is_plain);
 }
 
 static void decisions(void *state, const MerDecisionTimes *times)
@@ -78,9 +102,9 @@ static void describe(MerTaskSearch *s)
 {
     MerRunState        *run = s->run;
     const MerProblem   *problem = &s->task->problem;
-    const MerEvaluator *evaluator = &s->task->evaluator;
+    const MerEvaluator *evaluator = problem->inner ? problem->inner : &s->task->evaluator;
     s->rng = mer_rng_make(run->spec->seed, (uint64_t)s->task->index);
-    s->notes = (MerNotes){s, note, epoch, spend, is_cancelled, checkpoint, decisions};
+    s->notes = (MerNotes){s, note, epoch, spend, is_cancelled, checkpoint, decisions, begin_epoch};
     s->goal = (MerGoal){mer_objective_metrics(&run->objective), run->objective.direction, value_of,
                         &run->objective};
     s->search = (MerSearch){
@@ -103,9 +127,12 @@ static void describe(MerTaskSearch *s)
         s->search.legality = &s->legality;
     }
     if (evaluator->type->expected) {
-        s->soft = (MerSoftCost){evaluator->state, evaluator->type->expected};
+        s->soft = (MerSoftCost){evaluator->state, evaluator->type->expected, false};
+        s->soft.is_number =
+            evaluator->type->is_number && evaluator->type->is_number(evaluator->state);
         s->search.soft = &s->soft;
     }
+    mer_point_cost_open(s);
 }
 
 const void *mer_run_optimizer_options(const MerRunSpec *spec, MerArena *arena)
@@ -166,6 +193,7 @@ MerStatus mer_task_search_save(const MerTaskSearch *s, MerKeep what, const void 
 void mer_task_search_close(MerTaskSearch *s, bool is_last)
 {
     MerRunState *run = s->run;
+    mer_point_cost_close(s);
     if (run->optimizer && (is_last || !s->type->next_task)) {
         if (s->type->close) {
             s->type->close(run->optimizer);

@@ -17,6 +17,10 @@ typedef struct MerTaskSearch {
     MerGoal                  goal;
     MerLegality              legality;
     MerSoftCost              soft;
+    MerPointCost             numbers;
+    double                   reference; /* cost of the plan that shares are of; NaN: not priced */
+    MerArena                *scratch;   /* of prices of points, NULL: there are none */
+    MerIndex                *priced_point;
     MerTrainable             trainable;
     MerIndex                *legality_point;
     MerBatch                *batch;
@@ -37,6 +41,10 @@ typedef struct MerTaskSearch {
 MerStatus mer_task_search_open(MerTaskSearch *s, MerError *error);
 /* Closes the optimizer, unless it can carry its policy on to the next task. */
 void mer_task_search_close(MerTaskSearch *s, bool is_last);
+
+/* point_cost.c: fills `search.numbers` where points can be priced beside their trials. */
+void mer_point_cost_open(MerTaskSearch *s);
+void mer_point_cost_close(MerTaskSearch *s);
 
 /* deadline.c: sets the run's deadline where it is not set (INFINITY), once the log has nothing more to say. */
 void mer_deadline_set(MerTaskSearch *s);

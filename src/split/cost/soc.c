@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#define METRIC(name) UINT64_C(1) << MER_METRIC_##name
+
 static const MerOption options[] = {MER_SOC_OPTIONS(MerSocOptions, ){0}};
 
 typedef struct State {
@@ -102,6 +104,23 @@ static MerTensor *expected(const void *opened, MerTape *tape, MerTensor *const *
     return mer_soc_expected(state->split, &state->rules, tape, choice, metric);
 }
 
+static bool is_number(const void *state)
+{
+    return ((const State *)state)->rules.soft.gradient == MER_SPLIT_SCORE;
+}
+
+uint64_t mer_soc_unknown(const MerSplit *split, const char **why)
+{
+    bool has_power = !isnan(mer_split_energy(split, (double[MER_SPLIT_MAX_UNITS]){0}));
+    *why = split->power_mw ? "the platform has no clock_hz" : "the platform has no power_mw";
+    return has_power ? 0 : METRIC(ENERGY) | METRIC(EDP);
+}
+
+static uint64_t unknown(const void *state, const char **why)
+{
+    return mer_soc_unknown(((const State *)state)->split, why);
+}
+
 static const void *rules_of(const void *state)
 {
     return &((const State *)state)->rules;
@@ -137,16 +156,10 @@ static const char *warnings(const void *opened, MerMetric objective, MerArena *a
                                 "one: transfers cost nothing\n",
                                 state->split->platform->name);
     }
-    if (objective == MER_METRIC_ENERGY && isnan(mer_split_energy(state->split, (double[8]){0}))) {
-        return mer_arena_format(arena,
-                                "platform %s has no power_mw or no clock_hz: energies are "
-                                "unknown\n",
-                                state->split->platform->name);
-    }
+    (void)objective;
     return NULL;
 }
 
-#define METRIC(name) UINT64_C(1) << MER_METRIC_##name
 static const MerPlanKind *const plan_kinds[] = {&mer_plan_split, NULL};
 
 const MerEvaluatorClass mer_evaluator_soc = {
@@ -164,8 +177,10 @@ const MerEvaluatorClass mer_evaluator_soc = {
     .open = open_soc,
     .evaluate = evaluate,
     .expected = expected,
+    .is_number = is_number,
     .detail = show,
     .print = print,
     .rules = rules_of,
+    .unknown = unknown,
     .warnings = warnings,
 };

@@ -20,8 +20,8 @@ typedef struct MerSocOptions {
      "weights that a unit's memory must hold at once"}, \
     {"scope", MER_OPTION_CHOICE, offsetof(Type, at scope), "all", 0, 0, "all|searchable", \
      "layers that are counted: all, or those that the search decides (tables of the paper)"}, \
-    {"gradient", MER_OPTION_CHOICE, offsetof(Type, at gradient), "exact", 0, 0, "exact|chord|expected|ste", \
-     "how the cost is made differentiable in the channels"}, \
+    {"gradient", MER_OPTION_CHOICE, offsetof(Type, at gradient), "exact", 0, 0, "exact|chord|expected|ste|score", \
+     "how the cost is made differentiable in the channels; score: not at all, whoever searches draws channels"}, \
     {"smooth", MER_OPTION_REAL, offsetof(Type, at smooth), "0.01", 1e-9, 1e9, NULL, \
      "temperature of the soft maximum over units, in cycles of the layer on the reference"},
 /* clang-format on */
@@ -30,6 +30,8 @@ MerSplitRules mer_soc_rules(const MerSocOptions *options);
 /* Everything that `soc` says of a plan. */
 void mer_soc_price(const MerSplit *split, const MerSplitRules *rules, const MerSplitPlan *plan,
                    MerCost *cost);
+/* MerEvaluatorClass.unknown: without power there is no energy. */
+uint64_t mer_soc_unknown(const MerSplit *split, const char **why);
 /* MerEvaluatorClass.expected: 1 for everything on the reference. */
 MerTensor *mer_soc_expected(const MerSplit *split, const MerSplitRules *rules, MerTape *tape,
                             MerTensor *const *choice, MerMetric metric);

@@ -300,11 +300,15 @@ void mer_split_show(const MerSplit *split, const MerSplitRules *rules, const Mer
                     MerNotes *notes)
 {
     Show w = {split, rules, plan, notes, mer_arena_new()};
-    show_facts(&w);
+    if (rules) {
+        show_facts(&w);
+    }
     show_channels(&w);
-    show_timeline(&w);
-    show_graph(&w);
-    show_layers(&w);
-    show_front(&w);
+    if (rules) {
+        show_timeline(&w);
+        show_graph(&w);
+        show_layers(&w);
+        show_front(&w);
+    }
     mer_arena_free(w.arena);
 }

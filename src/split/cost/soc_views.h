@@ -6,6 +6,7 @@
 
 #include "mercator/notes.h"
 
+/* `rules` NULL: another model prices, and only the channels are shown. */
 void mer_split_show(const MerSplit *split, const MerSplitRules *rules, const MerSplitPlan *plan,
                     MerNotes *notes);
 

@@ -6,6 +6,7 @@
 #include "mercator/import.h"
 #include "split/split_parts.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,9 +215,11 @@ static int layer_named(const MerSplit *split, const char *name)
     return l;
 }
 
-/* The channels of an option are `permutation[first .. end]`. */
+enum { NOBODY = 255 }; /* has the channel yet */
+
+/* The channels of an option are `permutation[first .. end]`; `count` of them are added. */
 static MerStatus read_range(const MerSplitLayer *layer, MerYaml *range, const MerYaml *order,
-                            int option, unsigned char *assignment, MerError *error)
+                            int option, unsigned char *assignment, int *count, MerError *error)
 {
     int64_t from, to, channel;
     if (range->kind != MER_YAML_LIST || range->count != 2) {
@@ -226,16 +229,34 @@ static MerStatus read_range(const MerSplitLayer *layer, MerYaml *range, const Me
     MER_TRY(mer_yaml_int(range->items[1], from, order->count, &to, error));
     for (int64_t i = from; i < to; i++) {
         MER_TRY(mer_yaml_int(order->items[i], 0, layer->c_out - 1, &channel, error));
+        if (assignment[channel] != NOBODY) {
+            return mer_yaml_error(
+                range, error, "channel %d of %s is in two ranges, expected every channel in one",
+                (int)channel, layer->name);
+        }
         assignment[channel] = (unsigned char)option;
     }
+    *count += (int)(to - from);
     return MER_OK;
+}
+
+/* A number that follows from others: an edit that forgets one of them is no plan. */
+static MerStatus check_number(MerYaml *map, const char *key, int wanted, const char *why,
+                              MerError *error)
+{
+    MerYaml *node = mer_yaml_get(map, key);
+    int64_t  value = wanted;
+    if (node) {
+        MER_TRY(mer_yaml_int(node, 0, INT_MAX, &value, error));
+    }
+    return value == wanted ? MER_OK : mer_yaml_expected(node, error, "%d, %s", wanted, why);
 }
 
 static MerStatus read_option(const MerSplitLayer *layer, MerYaml *map, const MerYaml *order,
                              unsigned char *assignment, MerError *error)
 {
     MerYaml *node, *range;
-    int      option = 0;
+    int      option = 0, count = 0;
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
     MER_TRY(mer_yaml_need(map, "name", &node, error));
     const char *names[MER_SPLIT_MAX_OPTIONS];
@@ -244,14 +265,15 @@ static MerStatus read_option(const MerSplitLayer *layer, MerYaml *map, const Mer
     }
     MER_TRY(mer_yaml_word(node, names, layer->option_count, &option, error));
     if ((range = mer_yaml_get(map, "range")) != NULL) { /* of version 1 */
-        return read_range(layer, range, order, option, assignment, error);
+        MER_TRY(read_range(layer, range, order, option, assignment, &count, error));
+        return check_number(map, "channels", count, "as its range has", error);
     }
     MER_TRY(mer_yaml_need(map, "ranges", &node, error));
     MER_TRY(mer_yaml_check_kind(node, MER_YAML_LIST, error));
     for (int i = 0; i < node->count; i++) {
-        MER_TRY(read_range(layer, node->items[i], order, option, assignment, error));
+        MER_TRY(read_range(layer, node->items[i], order, option, assignment, &count, error));
     }
-    return MER_OK;
+    return check_number(map, "channels", count, "as its ranges have", error);
 }
 
 static MerStatus read_layer(const MerSplit *split, MerYaml *map, MerSplitPlan *plan, bool *is_read,
@@ -275,11 +297,12 @@ static MerStatus read_layer(const MerSplit *split, MerYaml *map, MerSplitPlan *p
     MER_TRY(mer_yaml_need(map, "permutation", &order, error));
     MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     MER_TRY(mer_yaml_check_kind(order, MER_YAML_LIST, error));
-    memset(assignment, 255, (size_t)layer->c_out);
+    MER_TRY(check_number(map, "c_out", layer->c_out, "as the network has", error));
+    memset(assignment, NOBODY, (size_t)layer->c_out);
     for (int i = 0; i < list->count; i++) {
         MER_TRY(read_option(layer, list->items[i], order, assignment, error));
     }
-    return memchr(assignment, 255, (size_t)layer->c_out)
+    return memchr(assignment, NOBODY, (size_t)layer->c_out)
                ? mer_yaml_expected(order, error, "every channel of %d in one range", layer->c_out)
                : MER_OK;
 }

@@ -71,7 +71,7 @@ static MerStatus open_for(MerMetric metric, const char *name, void *state, const
         return mer_error_set(error, MER_UNSUPPORTED,
                              "%s minimises cycles, latency, energy or distortion", name);
     }
-    MER_TRY(mer_one_split_open(one, search, problem, evaluator, name, error));
+    MER_TRY(mer_one_split_open(one, search, problem, evaluator, name, true, error));
     if (metric == MER_METRIC_ENERGY && (!one->split->power_mw || isnan(one->split->clock_hz))) {
         return mer_error_set(error, MER_UNSUPPORTED,
                              "%s needs energies: platform %s has no power_mw or no clock_hz", name,

@@ -146,7 +146,8 @@ static MerStatus open_fixed(MerSplitFixed which, void *state, const MerSearch *s
     MerPlan      plan;
     MerMetric    metric =
         search->objective == MER_METRIC_ENERGY ? MER_METRIC_ENERGY : MER_METRIC_CYCLES;
-    MER_TRY(mer_one_split_open(one, search, problem, evaluator, names[which], error));
+    bool by_price = which == MER_SPLIT_FIXED_LAYER_WISE || which == MER_SPLIT_FIXED_HALF;
+    MER_TRY(mer_one_split_open(one, search, problem, evaluator, names[which], by_price, error));
     MER_TRY(
         mer_split_make_fixed(one->split, one->rules, which, metric, &plan, search->arena, error));
     return mer_one_split_take(one, &plan, error);

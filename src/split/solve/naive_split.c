@@ -39,7 +39,7 @@ static MerStatus open_naive(void *state, const MerSearch *search, const MerProbl
     MerPlan      plan;
     MerMetric    metric =
         search->objective == MER_METRIC_ENERGY ? MER_METRIC_ENERGY : MER_METRIC_CYCLES;
-    MER_TRY(mer_one_split_open(one, search, problem, evaluator, "naive", error));
+    MER_TRY(mer_one_split_open(one, search, problem, evaluator, "naive", true, error));
     MER_TRY(mer_split_make_fixed(one->split, one->rules, MER_SPLIT_FIXED_HALF, metric, &plan,
                                  search->arena, error));
     move_channels(one->split, ((const Options *)given)->speedup,

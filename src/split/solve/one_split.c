@@ -6,10 +6,13 @@
 extern const MerEvaluatorClass mer_evaluator_soc;
 
 MerStatus mer_one_split_open(MerOneSplit *one, const MerSearch *search, const MerProblem *problem,
-                             const MerEvaluator *evaluator, const char *name, MerError *error)
+                             const MerEvaluator *evaluator, const char *name, bool needs_prices,
+                             MerError *error)
 {
-    const MerSplitRules *rules =
+    static const MerSplitRules any;
+    const MerSplitRules       *rules =
         evaluator->type->rules ? evaluator->type->rules(evaluator->state) : NULL;
+    rules = rules || needs_prices ? rules : &any;
     if (!rules || !mer_split_of(problem)) {
         return mer_error_set(error, MER_UNSUPPORTED, "%s needs an evaluator that prices by soc",
                              name);

@@ -15,9 +15,10 @@ typedef struct MerOneSplit { /* the state of such a solver */
     double               value; /* that is proven, in units of the objective */
 } MerOneSplit;
 
-/* Refuses another evaluator and fixed knobs. `name`: of the solver. */
+/* Refuses fixed knobs and, if it `needs_prices`, evaluators that price in another way than `soc`. `name`: of the solver. */
 MerStatus mer_one_split_open(MerOneSplit *one, const MerSearch *search, const MerProblem *problem,
-                             const MerEvaluator *evaluator, const char *name, MerError *error);
+                             const MerEvaluator *evaluator, const char *name, bool needs_prices,
+                             MerError *error);
 /* The plan to propose. */
 MerStatus mer_one_split_take(MerOneSplit *one, const MerPlan *plan, MerError *error);
 

@@ -40,7 +40,8 @@ static MerStatus open_sensitivity(void *opened, const MerSearch *search, const M
                      .target = chosen->target,
                      .sweep = (int)chosen->sweep,
                      .arena = search->arena};
-    MER_TRY(mer_one_split_open(&state->one, search, problem, evaluator, "sensitivity", error));
+    MER_TRY(
+        mer_one_split_open(&state->one, search, problem, evaluator, "sensitivity", true, error));
     const MerSplit *split = state->one.split;
     if (state->metric == MER_METRIC_ENERGY && (!split->power_mw || isnan(split->clock_hz))) {
         return mer_error_set(error, MER_UNSUPPORTED,

@@ -41,7 +41,7 @@ static MerStatus open_polish(void *opened, const MerSearch *search, const MerPro
     state->starts = MER_ARRAY(search->arena, MerIndex *, chosen->all ? MOST_STARTS : 1);
     state->aim.metric =
         search->objective == MER_METRIC_ENERGY ? MER_METRIC_ENERGY : MER_METRIC_CYCLES;
-    MER_TRY(mer_one_split_open(&state->one, search, problem, evaluator, "polish", error));
+    MER_TRY(mer_one_split_open(&state->one, search, problem, evaluator, "polish", true, error));
     state->aim.price =
         chosen->price * mer_split_reference_cost(state->one.split, state->aim.metric);
     mer_split_new_plan(state->one.split, &plan, search->arena); /* unless one is told */

@@ -1,4 +1,4 @@
-/* Evaluator `split_train`: what `soc` says of a split, and the accuracy of the network trained with it. Every mapping is trained
+/* Evaluator `split_train`: what `soc`, or an inner evaluator, says of a split, and the accuracy of the network trained with it. Every mapping is trained
  * alike: from the same float network, with the assignment frozen, over the same batches for the same number of epochs. The test part is
  * looked at once, at the end. */
 #include "split/train/split_train.h"
@@ -38,10 +38,11 @@ static const MerOption options[] = {
     MER_TRAINING_OPTIONS(Options, rule.) MER_SOC_OPTIONS(Options, soc.){0}};
 
 typedef struct State {
-    const MerSplit *split;
-    MerSplitRules   rules;
-    Options         options;
-    MerTrain       *train;
+    const MerSplit     *split;
+    const MerEvaluator *inner; /* prices; NULL: by `rules` */
+    MerSplitRules       rules;
+    Options             options;
+    MerTrain           *train;
 } State;
 
 static MerStatus open_training(void *opened, const MerProblem *problem, const void *given,
@@ -49,7 +50,9 @@ static MerStatus open_training(void *opened, const MerProblem *problem, const vo
 {
     State *state = opened;
     (void)arena;
-    *state = (State){.split = mer_split_of(problem), .options = *(const Options *)given};
+    *state = (State){.split = mer_split_of(problem),
+                     .inner = problem->inner,
+                     .options = *(const Options *)given};
     state->rules = mer_soc_rules(&state->options.soc);
     state->train = mer_split_training(problem);
     if (state->options.finetune_epochs < 0) {
@@ -252,12 +255,30 @@ static MerStatus train(const State *state, const MerSplitPlan *plan, const MerCa
     return status;
 }
 
+/* An inner evaluator is asked about splits that fit. Of what `soc` says nothing is left but the distortion, which is the weights' own:
+ * a table with numbers of two models would mislead. */
+static void price(const void *opened, const MerPlan *plan, const MerCall *call, MerCost *cost)
+{
+    const State *state = opened;
+    MerCall      inner = {.scratch = call->scratch,
+                          .notes = call->notes,
+                          .limit_metric = MER_METRIC_COUNT,
+                          .limit = INFINITY,
+                          .exact = true};
+    mer_soc_price(state->split, &state->rules, mer_split_plan(plan), cost);
+    if (cost->feasible && state->inner) {
+        double distortion = cost->value[MER_METRIC_DISTORTION];
+        state->inner->type->evaluate(state->inner->state, plan, &inner, cost);
+        cost->value[MER_METRIC_DISTORTION] = distortion;
+    }
+}
+
 static void evaluate(const void *opened, const MerPlan *plan, const MerCall *call, MerCost *cost)
 {
     const State        *state = opened;
     const MerSplitPlan *content = mer_split_plan(plan);
     MerError            error = {0};
-    mer_soc_price(state->split, &state->rules, content, cost);
+    price(state, plan, call, cost);
     if (cost->feasible && !mer_train_is_priced(state->train) &&
         train(state, content, call, cost, &error) != MER_OK) {
         mer_cost_refuse(cost, "training: %.100s", error.message);
@@ -296,15 +317,41 @@ static MerTensor *expected(const void *opened, MerTape *tape, MerTensor *const *
     return mer_soc_expected(state->split, &state->rules, tape, choice, metric);
 }
 
-static const void *rules_of(const void *state)
+static bool is_number(const void *state)
 {
-    return &((const State *)state)->rules;
+    return ((const State *)state)->rules.soft.gradient == MER_SPLIT_SCORE;
+}
+
+static const void *rules_of(const void *opened)
+{
+    const State        *state = opened;
+    const MerEvaluator *inner = state->inner;
+    return !inner ? &state->rules : inner->type->rules ? inner->type->rules(inner->state) : NULL;
+}
+
+/* What an inner evaluator knows, it says itself. */
+static uint64_t unknown(const void *opened, const char **why)
+{
+    const State        *state = opened;
+    const MerEvaluator *inner = state->inner;
+    return !inner                 ? mer_soc_unknown(state->split, why)
+           : inner->type->unknown ? inner->type->unknown(inner->state, why)
+                                  : 0;
 }
 
 static void show(const void *opened, const MerPlan *plan, MerNotes *notes)
 {
     const State *state = opened;
-    mer_split_show(state->split, &state->rules, mer_split_plan(plan), notes);
+    mer_split_show(state->split, rules_of(state), mer_split_plan(plan), notes);
+}
+
+static const char *warnings(const void *opened, MerMetric objective, MerArena *arena)
+{
+    const State *state = opened;
+    (void)objective;
+    const char *remark =
+        mer_train_is_priced(state->train) ? NULL : mer_train_data(state->train)->remark;
+    return remark ? mer_arena_format(arena, "%s\n", remark) : NULL;
 }
 
 #define METRIC(name) UINT64_C(1) << MER_METRIC_##name
@@ -324,9 +371,14 @@ const MerEvaluatorClass mer_evaluator_split_train = {
     .options_size = sizeof(Options),
     .state_size = sizeof(State),
     .checks_plans = true,
+    .takes_inner = true,
     .open = open_training,
     .evaluate = evaluate,
+    .price = price,
     .expected = expected,
+    .is_number = is_number,
     .detail = show,
     .rules = rules_of,
+    .unknown = unknown,
+    .warnings = warnings,
 };

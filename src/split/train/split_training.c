@@ -154,21 +154,35 @@ static void change_images(MerTrain *t)
     }
 }
 
+/* The network by its name with all its settings, but for images of this size: "mobilenet_v1@width=0.25@input=1x8x8@classes=10". */
+static const char *fitting_name(const MerTrain *t)
+{
+    const MerDataset *d = &t->data.train;
+    const char       *from = t->graph->path ? t->graph->path : t->graph->name, *name = "";
+    for (size_t length; *from != '\0'; from += length) {
+        length = 1 + strcspn(from + 1, "@");
+        if (strncmp(from, "@input=", 7) != 0 && strncmp(from, "@classes=", 9) != 0) {
+            name = mer_arena_format(t->arena, "%s%.*s", name, (int)length, from);
+        }
+    }
+    return mer_arena_format(t->arena, "%s@input=%dx%dx%d@classes=%d", name, d->channels, d->height,
+                            d->width, d->classes);
+}
+
 static MerStatus check_shape(const MerTrain *t, MerError *error)
 {
     const MerDataset  *d = &t->data.train;
     const MerTrainNet *net = t->model[0].net;
+    bool               has_settings = t->graph->format && strcmp(t->graph->format, "network") == 0;
     if (net->shape[0] != d->channels || net->shape[1] != d->height || net->shape[2] != d->width ||
         net->classes < d->classes) {
-        const char *colon = strchr(t->graph->name, '@');
-        int         length = colon ? (int)(colon - t->graph->name) : (int)strlen(t->graph->name);
         return mer_error_set(
             error, MER_INVALID,
-            "%s takes images of %dx%dx%d in %d classes, dataset %s has %dx%dx%d in %d: expected a "
-            "network such as %.*s@input=%dx%dx%d@classes=%d, or another dataset",
+            "%s takes images of %dx%dx%d in %d classes, dataset %s has %dx%dx%d in %d: expected "
+            "%s%s%sanother dataset",
             t->graph->name, net->shape[0], net->shape[1], net->shape[2], net->classes, t->data.name,
-            d->channels, d->height, d->width, d->classes, length, t->graph->name, d->channels,
-            d->height, d->width, d->classes);
+            d->channels, d->height, d->width, d->classes, has_settings ? "a network such as " : "",
+            has_settings ? fitting_name(t) : "another network", has_settings ? ", or " : " or ");
     }
     return MER_OK;
 }

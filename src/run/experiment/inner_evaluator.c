@@ -1,0 +1,69 @@
+/* `inner=NAME[:key=value,...]` of an evaluator that has another one price for it. It is a key of the run, which opens both. */
+#include "run/experiment/experiment.h"
+
+#include "mercator/registry.h"
+
+/* Takes the key out of the reference; NULL: it is not there. */
+static const char *take_key(MerReference *reference)
+{
+    const char *value = NULL;
+    int         kept = 0;
+    for (int i = 0; i < reference->count; i++) {
+        if (mer_name_equal(reference->keys[i], "inner")) {
+            value = reference->values[i];
+        } else {
+            reference->keys[kept] = reference->keys[i];
+            reference->values[kept++] = reference->values[i];
+        }
+    }
+    reference->count = kept;
+    return value;
+}
+
+static MerStatus check(const MerRunSpec *spec, MerError *error)
+{
+    const MerEvaluatorClass *inner = spec->inner;
+    if (!spec->evaluator->takes_inner) {
+        return mer_error_set(error, MER_INVALID,
+                             "evaluator %s prices all itself, it has no inner evaluator",
+                             spec->evaluator->name);
+    }
+    if (inner->mode != MER_EVALUATE_PARALLEL) {
+        return mer_error_set(error, MER_INVALID,
+                             "inner is %s, which trains or measures: expected an evaluator that "
+                             "only prices, such as command:./simulator",
+                             inner->name);
+    }
+    if (!spec->problem) {
+        return MER_OK;
+    }
+    for (const MerPlanKind *const *made = spec->problem->plans; *made; made++) {
+        if (mer_evaluator_prices(spec->evaluator, *made) && mer_evaluator_prices(inner, *made)) {
+            return MER_OK;
+        }
+    }
+    return mer_error_set(error, MER_INVALID,
+                         "inner is %s, which does not price the plans of problem %s", inner->name,
+                         spec->problem->name);
+}
+
+MerStatus mer_experiment_inner(MerReference *reference, const char *named, MerRunSpec *spec,
+                               MerArena *arena, MerError *error)
+{
+    const char  *own = spec->evaluator->takes_inner ? take_key(reference) : NULL;
+    const char  *text = own ? own : named;
+    MerReference inner;
+    spec->inner = NULL;
+    spec->inner_options = NULL;
+    if (!text || !*text) {
+        return MER_OK;
+    }
+    MER_TRY(mer_reference_parse(text, &inner, arena, error));
+    spec->inner = mer_evaluator_find(inner.name, error);
+    if (!spec->inner) {
+        return MER_NOT_FOUND;
+    }
+    MER_TRY(check(spec, error));
+    return mer_experiment_fill(spec->inner->options, NULL, spec->inner->options_size, &inner,
+                               &spec->inner_options, arena, error);
+}
