@@ -172,9 +172,13 @@ def signed(pair):
 
 
 def table(head, rows):
+    """Rows that differ in the name alone become one."""
     print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
+    names = {}
     for row in rows:
-        print("| " + " | ".join(str(cell) for cell in row) + " |")
+        names.setdefault(tuple(row[1:]), []).append(row[0])
+    for cells, equal in names.items():
+        print("| " + " | ".join([", ".join(equal)] + [str(cell) for cell in cells]) + " |")
     print()
 
 

@@ -162,14 +162,16 @@ thrifty() {
 long=search_epochs=8,alpha_rate=0.05
 darkside() {
     darkside_case
-    fixed darkside "$six" "all_conv all_depthwise half"
-    searched darkside "$six" searched "lambda=[0.01,0.1,1],$long,ramp=linear" gradient=$default
+    seeds="$ten 11 12 13 14 15 16 17 18" # all_conv differs much from seed to seed
+    fixed darkside "$seeds" "all_conv all_depthwise"
+    searched darkside "$seeds" searched "lambda=[0.01,0.1,1],$long,ramp=linear" gradient=$default
+    searched darkside "$seeds" high "lambda=[10],$long" gradient=$default
     for seed in $six; do # three times the epochs for the two ends
+        add "darkside/half-$seed" $options --seed $seed --optimizer half --evaluator "$training"
         for end in conv depthwise; do
             add "darkside/${end}_24_epochs-$seed" $options --seed $seed --optimizer all_$end --evaluator split_train:finetune_epochs=24,answers=true
         done
     done
-    searched darkside "$six" high "lambda=[10],$long" gradient=$default
     start
 }
 # What was tried so that the search on Darkside reaches all_depthwise.

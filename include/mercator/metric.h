@@ -67,10 +67,11 @@ const MerMetricInfo *mer_metric_info(MerMetric metric);
 MerMetric            mer_metric_find(const char *name); /* MER_METRIC_COUNT if unknown */
 
 typedef struct MerCost {
-    double value[MER_METRIC_COUNT]; /* NaN where the evaluator is silent */
     bool   feasible;
-    bool   cut;         /* stopped at the limit: values are lower bounds */
-    char   reason[120]; /* infeasible: "capacity: RF needs 301 words, has 256" */
+    bool   cut;                     /* stopped at the limit: values are lower bounds */
+    double excess;                  /* need / have of the reason; 0: see mer_cost_excess */
+    char   reason[120];             /* infeasible: "capacity: RF needs 301 words, has 256" */
+    double value[MER_METRIC_COUNT]; /* NaN where the evaluator is silent */
 } MerCost;
 
 void mer_cost_clear(MerCost *cost); /* all NaN, feasible */
@@ -78,6 +79,8 @@ void mer_cost_refuse(MerCost *cost, const char *format, ...) __attribute__((form
 /* How far a reason is from fitting: need / have of "needs A ..., has B" or "is A, at most B"; +inf if
  * it does not say. */
 double mer_reason_excess(const char *reason);
+/* The same of a cost: what its evaluator said, else what its reason says. */
+double mer_cost_excess(const MerCost *cost);
 
 /* kind: "roofline", "traffic", "lp", "critical-path", "balance", "search" (a solver's certificate),
  * "optimum", "none"; of a total over bounds of several kinds "mixed".

@@ -79,7 +79,19 @@ typedef struct MerSearch {
     const MerSoftCost  *soft;      /* NULL: the evaluator is not differentiable */
     const MerPointCost *numbers;   /* NULL: points have no price but that of their trials */
     const MerTrainable *trainable; /* NULL: nothing to train */
+    /* NULL: nobody listens; see mer_search_ready */
+    void (*ready)(void *state, int count);
+    void *ready_state;
 } MerSearch;
+
+/* From within ask: the first `count` proposals are as they will be given back, and there will be at least as many. They
+ * are priced while the others are made. May be called after every proposal, or never. */
+static inline void mer_search_ready(const MerSearch *search, int count)
+{
+    if (search->ready) {
+        search->ready(search->ready_state, count);
+    }
+}
 
 /* preset: limit +inf, a score above which the exact value does not matter, */
 typedef struct MerProposal {

@@ -1,5 +1,4 @@
-/* Numbers in and out as text. Reading accepts a plain number with k M G T or
- * Ki Mi Gi Ti; writing gives the fewest digits that read back to the same bits. */
+/* Numbers read from text: plain ones with k M G T or Ki Mi Gi Ti. print_real.c writes them. */
 #include "base/file.h"
 
 #include <math.h>
@@ -138,86 +137,4 @@ bool mer_parse_int(const char *text, int64_t *value)
     }
     *value = (int64_t)real;
     return true;
-}
-
-/* Writes `digits_value` with `decimals` digits behind the point: 1234, 2 gives "12.34". */
-static int print_fixed(char *buffer, bool negative, uint64_t digits_value, int decimals)
-{
-    char text[32];
-    int  at = sizeof text, written = 0;
-    while (digits_value > 0 || written <= decimals) {
-        text[--at] = (char)('0' + digits_value % 10);
-        digits_value /= 10;
-        if (++written == decimals) {
-            text[--at] = '.';
-        }
-    }
-    if (negative) {
-        text[--at] = '-';
-    }
-    int length = (int)sizeof text - at;
-    memcpy(buffer, text + at, (size_t)length);
-    buffer[length] = '\0';
-    return length;
-}
-
-/* Any decimal of at most 15 digits with magnitude in 1e-5 .. 1e15 is found here without printf: both
- * the digits and the power of ten are exact doubles, so one division rounds as strtod would. */
-static int print_short(char *buffer, double value)
-{
-    double magnitude = fabs(value), power = 1;
-    if (magnitude < 1e-5 || magnitude >= 1e15) {
-        return 0;
-    }
-    for (int decimals = 1; decimals <= 20; decimals++) {
-        power *= 10;
-        double scaled = nearbyint(magnitude * power);
-        if (scaled >= 1e15) {
-            return 0;
-        }
-        if (scaled / power == magnitude) {
-            return print_fixed(buffer, value < 0, (uint64_t)scaled, decimals);
-        }
-    }
-    return 0;
-}
-
-/* "1e+20" becomes "1e20" and "2e-07" becomes "2e-7". */
-static int shorten_exponent(char *text)
-{
-    char *exponent = strchr(text, 'e');
-    if (exponent == NULL) {
-        return (int)strlen(text);
-    }
-    char *to = exponent + 1, *from = to;
-    if (*from == '-') {
-        to++;
-    }
-    from++;
-    from += strspn(from, "0");
-    memmove(to, from, strlen(from) + 1);
-    return (int)strlen(text);
-}
-
-int mer_print_real(char buffer[32], double value)
-{
-    if (!isfinite(value)) {
-        memcpy(buffer, "null", 5);
-        return 4;
-    }
-    if (fabs(value) < 0x1p53 && value == (double)(int64_t)value) {
-        return print_fixed(buffer, signbit(value), (uint64_t)fabs(value), 0);
-    }
-    int length = print_short(buffer, value);
-    if (length > 0) {
-        return length;
-    }
-    /* Denormal numbers have fewer bits, so their shortest form may have any number of digits. */
-    bool is_plain = fabs(value) >= 1e-5 && fabs(value) < 1e15;
-    for (int precision = fabs(value) < 1e-300 ? 1 : is_plain ? 16 : 15;; precision++) {
-        snprintf(buffer, 32, "%.*g", precision, value);
-        if (precision >= 17 || strtod(buffer, NULL) == value) {
-            return shorten_exponent(buffer);
-        }
-    }
 }

@@ -3,13 +3,7 @@
  * interval", 2019. */
 #include "mercator/rng.h"
 
-#include <assert.h>
 #include <math.h>
-
-static uint64_t rotate_left(uint64_t x, int bits)
-{
-    return (x << bits) | (x >> (64 - bits));
-}
 
 static uint64_t splitmix(uint64_t *state)
 {
@@ -30,38 +24,10 @@ MerRng mer_rng_make(uint64_t seed, uint64_t stream)
     return rng;
 }
 
-uint64_t mer_rng_next(MerRng *rng)
-{
-    uint64_t      *s = rng->state;
-    const uint64_t result = rotate_left(s[1] * 5, 7) * 9;
-    const uint64_t shifted = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= shifted;
-    s[3] = rotate_left(s[3], 45);
-    return result;
-}
-
-int mer_rng_below(MerRng *rng, int n)
-{
-    assert(n >= 1);
-    const uint32_t range = (uint32_t)n;
-    uint64_t       product = (mer_rng_next(rng) >> 32) * range;
-    if ((uint32_t)product < range) {
-        const uint32_t threshold = (0u - range) % range;
-        while ((uint32_t)product < threshold) {
-            product = (mer_rng_next(rng) >> 32) * range;
-        }
-    }
-    return (int)(product >> 32);
-}
-
-double mer_rng_unit(MerRng *rng)
-{
-    return (double)(mer_rng_next(rng) >> 11) * 0x1.0p-53;
-}
+/* Where the compiler does not put them inline, these are called. */
+extern inline uint64_t mer_rng_next(MerRng *rng);
+extern inline int      mer_rng_below(MerRng *rng, int n);
+extern inline double   mer_rng_unit(MerRng *rng);
 
 double mer_rng_normal(MerRng *rng)
 {

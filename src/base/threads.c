@@ -1,7 +1,7 @@
-/* A pool of sleeping threads. A run hands out chunks of indices through one atomic counter; the
- * caller works along as worker 0 and waits only for those who joined: who wakes too late is not
- * missed. Who has to wait looks on for a moment before it sleeps: the runs of a training follow each
- * other within microseconds, and to wake a sleeper takes tens of them. */
+/* A pool of threads. A round hands out indices through one atomic number; the caller works along as worker 0 and waits
+ * only for indices that somebody took: who wakes too late is not missed. Who has to wait looks on for a moment before it
+ * sleeps: the rounds of a search or a training follow each other within microseconds, and to wake a sleeper takes tens
+ * of them. */
 #include "mercator/threads.h"
 
 #include "base/memory.h"
@@ -10,7 +10,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 typedef struct Worker {
@@ -19,18 +21,28 @@ typedef struct Worker {
     int       index;
 } Worker;
 
+enum { LINE = 64 }; /* bytes that cores exchange at once */
+
+/* `next` and `limit` hold the number of the round in their upper half, so that a worker that slept through the end of a
+ * round can take nothing of the one after it by the numbers of the old one. What one side writes and the other looks at
+ * stands together and apart from the rest: to fetch it from another core takes as long as to price half a plan. */
 struct MerPool {
+    /* written by the caller; of the round, and not changed while an index is taken and not done */
+    _Alignas(LINE) _Atomic uint64_t limit; /* indices below this one can be taken */
+    atomic_int chunk;                      /* indices taken at once */
+    void (*work)(void *context, int index, int worker);
+    void       *context;
+    atomic_bool is_awaited; /* the caller sleeps till the last index is done */
+    atomic_bool stop;
+
+    _Alignas(LINE) _Atomic uint64_t next; /* first index that nobody took */
+    _Alignas(LINE) atomic_int done;       /* indices of the round that were worked off */
+
+    _Alignas(LINE) atomic_int sleepers;
+    pthread_mutex_t mutex; /* of those who sleep */
+    pthread_cond_t  start, finish;
     int             threads;
     Worker         *workers; /* threads - 1 of them, the caller is none */
-    pthread_mutex_t mutex;   /* guards changes of everything below but `next` */
-    pthread_cond_t  start, done;
-    atomic_uint     round;         /* grows by one per run */
-    atomic_uint     busy;          /* workers that have joined and not finished */
-    bool            is_open, stop; /* whether the round can be joined; whether to end */
-    void (*work)(void *context, int index, int worker);
-    void      *context;
-    int        count, chunk;
-    atomic_int next; /* first index that nobody took */
 };
 
 int mer_cpu_count(void)
@@ -39,64 +51,109 @@ int mer_cpu_count(void)
     return count < 1 ? 1 : count > 1024 ? 1024 : (int)count;
 }
 
-/* Looks at a number for about 30 microseconds, while it is what it was. */
-static void watch(atomic_uint *number, unsigned value)
+static uint32_t low(uint64_t number)
 {
-    enum { LOOKS = 1500 };
-    for (int i = 0; i < LOOKS && atomic_load_explicit(number, memory_order_relaxed) == value; i++) {
+    return (uint32_t)number;
+}
+
+/* Is there an index to take? */
+static bool has_work(MerPool *pool)
+{
+    uint64_t limit = atomic_load_explicit(&pool->limit, memory_order_acquire);
+    uint64_t next = atomic_load_explicit(&pool->next, memory_order_acquire);
+    return next >> 32 == limit >> 32 && low(next) < low(limit);
+}
+
+static void relax(void)
+{
 #if defined(__x86_64__)
-        __builtin_ia32_pause();
+    __builtin_ia32_pause();
 #endif
+}
+
+enum { LOOKS = 1500 }; /* about 30 microseconds */
+
+/* True as soon as there is work, or the end has come. */
+static bool watch_for_work(MerPool *pool)
+{
+    uint64_t seen = atomic_load_explicit(&pool->limit, memory_order_relaxed);
+    for (int i = 0; i < LOOKS; i++) {
+        if (has_work(pool) || atomic_load_explicit(&pool->stop, memory_order_relaxed)) {
+            return true;
+        }
+        /* only the caller's line, so that those who take indices keep theirs */
+        for (; i < LOOKS && atomic_load_explicit(&pool->limit, memory_order_relaxed) == seen &&
+               !atomic_load_explicit(&pool->stop, memory_order_relaxed);
+             i++) {
+            relax();
+        }
+        seen = atomic_load_explicit(&pool->limit, memory_order_relaxed);
+    }
+    return false;
+}
+
+static bool watch_for_end(MerPool *pool, int count)
+{
+    for (int i = 0; i < LOOKS; i++) {
+        if (atomic_load_explicit(&pool->done, memory_order_acquire) == count) {
+            return true;
+        }
+        relax();
+    }
+    return false;
+}
+
+static void count_done(MerPool *pool, int count)
+{
+    int done = atomic_fetch_add(&pool->done, count) + count;
+    if (done == (int)low(atomic_load(&pool->limit)) && atomic_load(&pool->is_awaited)) {
+        pthread_mutex_lock(&pool->mutex);
+        pthread_cond_signal(&pool->finish);
+        pthread_mutex_unlock(&pool->mutex);
     }
 }
 
+/* Takes indices and works them off till there are none. */
 static void take_chunks(MerPool *pool, int worker)
 {
-    for (;;) {
-        int begin = atomic_load_explicit(&pool->next, memory_order_relaxed);
-        int end;
-        /* Never beyond `count`, so that the counter cannot overflow. */
-        do {
-            if (begin >= pool->count) {
-                return;
-            }
-            end = pool->count - begin < pool->chunk ? pool->count : begin + pool->chunk;
-        } while (!atomic_compare_exchange_weak_explicit(
-            &pool->next, &begin, end, memory_order_relaxed, memory_order_relaxed));
-        for (int i = begin; i < end; i++) {
-            pool->work(pool->context, i, worker);
+    while (has_work(pool)) {
+        uint64_t limit = atomic_load(&pool->limit), next = atomic_load(&pool->next);
+        int      left = (int)(low(limit) - low(next)), chunk = atomic_load(&pool->chunk);
+        int      count = left < chunk ? left : chunk;
+        if (next >> 32 != limit >> 32 || left <= 0 ||
+            !atomic_compare_exchange_weak(&pool->next, &next, next + (uint64_t)count)) {
+            continue;
         }
+        for (int i = 0; i < count; i++) {
+            pool->work(pool->context, (int)low(next) + i, worker);
+        }
+        count_done(pool, count);
     }
 }
 
-/* Waits for a round that can be joined and has not been seen; false: the end. */
-static bool join(MerPool *pool, unsigned *seen)
+/* Who wakes the sleepers counts none of them any more: they are not woken again before they have looked. */
+static void sleep_until_work(MerPool *pool)
 {
-    watch(&pool->round, *seen);
     pthread_mutex_lock(&pool->mutex);
-    while (!pool->stop && !(pool->is_open && pool->round != *seen)) {
-        *seen = pool->round; /* a round that is over was missed */
+    while (!atomic_load(&pool->stop)) {
+        atomic_fetch_add(&pool->sleepers, 1);
+        if (has_work(pool)) {
+            break;
+        }
         pthread_cond_wait(&pool->start, &pool->mutex);
     }
-    *seen = pool->round;
-    pool->busy += !pool->stop;
-    bool is_joined = !pool->stop;
     pthread_mutex_unlock(&pool->mutex);
-    return is_joined;
 }
 
 static void *worker_main(void *argument)
 {
     Worker  *worker = argument;
     MerPool *pool = worker->pool;
-    unsigned seen = 0;
-    while (join(pool, &seen)) {
-        take_chunks(pool, worker->index);
-        pthread_mutex_lock(&pool->mutex);
-        if (--pool->busy == 0) {
-            pthread_cond_signal(&pool->done);
+    while (!atomic_load(&pool->stop)) {
+        if (!watch_for_work(pool)) {
+            sleep_until_work(pool);
         }
-        pthread_mutex_unlock(&pool->mutex);
+        take_chunks(pool, worker->index);
     }
     return NULL;
 }
@@ -120,17 +177,33 @@ static void start_workers(MerPool *pool, int threads)
 
 MerPool *mer_pool_new(int threads)
 {
-    MerPool *pool = mer_heap_zeroed(1, sizeof *pool);
+    MerPool *pool = aligned_alloc(LINE, sizeof *pool);
+    if (pool == NULL) {
+        mer_out_of_memory(sizeof *pool);
+    }
+    memset(pool, 0, sizeof *pool);
     pool->threads = 1;
     pool->workers = mer_heap_zeroed(threads > 1 ? (size_t)threads - 1 : 1, sizeof *pool->workers);
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->start, NULL);
-    pthread_cond_init(&pool->done, NULL);
-    atomic_init(&pool->round, 0);
-    atomic_init(&pool->busy, 0);
+    pthread_cond_init(&pool->finish, NULL);
     atomic_init(&pool->next, 0);
+    atomic_init(&pool->limit, 0);
+    atomic_init(&pool->done, 0);
+    atomic_init(&pool->chunk, 1);
+    atomic_init(&pool->sleepers, 0);
+    atomic_init(&pool->is_awaited, false);
+    atomic_init(&pool->stop, false);
     start_workers(pool, threads);
     return pool;
+}
+
+static void wake(MerPool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    atomic_store(&pool->sleepers, 0);
+    pthread_cond_broadcast(&pool->start);
+    pthread_mutex_unlock(&pool->mutex);
 }
 
 void mer_pool_free(MerPool *pool)
@@ -138,14 +211,12 @@ void mer_pool_free(MerPool *pool)
     if (pool == NULL) {
         return;
     }
-    pthread_mutex_lock(&pool->mutex);
-    pool->stop = true;
-    pthread_cond_broadcast(&pool->start);
-    pthread_mutex_unlock(&pool->mutex);
+    atomic_store(&pool->stop, true);
+    wake(pool);
     for (int i = 1; i < pool->threads; i++) {
         pthread_join(pool->workers[i - 1].thread, NULL);
     }
-    pthread_cond_destroy(&pool->done);
+    pthread_cond_destroy(&pool->finish);
     pthread_cond_destroy(&pool->start);
     pthread_mutex_destroy(&pool->mutex);
     free(pool->workers);
@@ -157,6 +228,54 @@ int mer_pool_threads(const MerPool *pool)
     return pool->threads;
 }
 
+static void open_round(MerPool *pool, int chunk, void (*work)(void *context, int index, int worker),
+                       void *context)
+{
+    uint64_t round = ((atomic_load(&pool->limit) >> 32) + 1) << 32;
+    pool->work = work;
+    pool->context = context;
+    atomic_store_explicit(&pool->done, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->chunk, chunk, memory_order_relaxed);
+    atomic_store_explicit(&pool->next, round, memory_order_release);
+    atomic_store_explicit(&pool->limit, round, memory_order_release);
+}
+
+void mer_pool_start(MerPool *pool, void (*work)(void *context, int index, int worker),
+                    void    *context)
+{
+    open_round(pool, 1, work, context);
+}
+
+/* Only the caller writes `limit`. A worker that falls asleep at this very moment is woken by mer_pool_finish. */
+void mer_pool_add(MerPool *pool, int count)
+{
+    uint64_t limit = atomic_load_explicit(&pool->limit, memory_order_relaxed);
+    atomic_store_explicit(&pool->limit, limit + (uint64_t)count, memory_order_release);
+    if (atomic_load_explicit(&pool->sleepers, memory_order_relaxed) > 0) {
+        wake(pool);
+    }
+}
+
+void mer_pool_finish(MerPool *pool)
+{
+    int count = (int)low(atomic_load_explicit(&pool->limit, memory_order_relaxed));
+    atomic_thread_fence(memory_order_seq_cst);
+    if (count > 0 && atomic_load(&pool->sleepers) > 0) {
+        wake(pool);
+    }
+    take_chunks(pool, 0);
+    if (watch_for_end(pool, count)) {
+        return;
+    }
+    pthread_mutex_lock(&pool->mutex);
+    atomic_store(&pool->is_awaited, true);
+    while (atomic_load(&pool->done) < count) {
+        pthread_cond_wait(&pool->finish, &pool->mutex);
+    }
+    atomic_store(&pool->is_awaited, false);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
 void mer_pool_run(MerPool *pool, int count, void (*work)(void *context, int index, int worker),
                   void *context)
 {
@@ -166,27 +285,8 @@ void mer_pool_run(MerPool *pool, int count, void (*work)(void *context, int inde
         }
         return;
     }
-    pthread_mutex_lock(&pool->mutex);
-    pool->work = work;
-    pool->context = context;
-    pool->count = count;
     /* Small enough that nobody waits long for the last chunk, large enough to keep the counter cool. */
-    pool->chunk = count / (pool->threads * 16) + 1;
-    pool->is_open = true;
-    pool->round++;
-    atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
-    pthread_cond_broadcast(&pool->start);
-    pthread_mutex_unlock(&pool->mutex);
-    take_chunks(pool, 0);
-    pthread_mutex_lock(&pool->mutex);
-    pool->is_open = false;
-    pthread_mutex_unlock(&pool->mutex);
-    for (unsigned busy = pool->busy; busy > 0; busy = pool->busy < busy ? pool->busy : 0) {
-        watch(&pool->busy, busy);
-    }
-    pthread_mutex_lock(&pool->mutex);
-    while (pool->busy > 0) {
-        pthread_cond_wait(&pool->done, &pool->mutex);
-    }
-    pthread_mutex_unlock(&pool->mutex);
+    open_round(pool, count / (pool->threads * 16) + 1, work, context);
+    mer_pool_add(pool, count);
+    mer_pool_finish(pool);
 }

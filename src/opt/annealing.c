@@ -41,16 +41,17 @@ typedef struct Chain {
 } Chain;
 
 typedef struct State {
-    const MerSpace *space;
-    MerRng         *rng;
-    Options         options;
-    MerMoves        moves;
-    Chain          *chains;
-    int             chain_count, asked;
-    MerElites       elites; /* of all tasks, with transfer */
-    MerIndex       *best;
-    double          best_energy;
-    int64_t         done, round_start, round_length, next_meeting;
+    const MerSearch *search;
+    const MerSpace  *space;
+    MerRng          *rng;
+    Options          options;
+    MerMoves         moves;
+    Chain           *chains;
+    int              chain_count, asked;
+    MerElites        elites; /* of all tasks, with transfer */
+    MerIndex        *best;
+    double           best_energy;
+    int64_t          done, round_start, round_length, next_meeting;
 } State;
 
 static void plan_meeting(State *s)
@@ -61,7 +62,11 @@ static void plan_meeting(State *s)
 
 static void begin(State *s, const MerSearch *search, Options options, MerElites elites)
 {
-    *s = (State){.space = search->space, .rng = search->rng, .options = options, .elites = elites};
+    *s = (State){.search = search,
+                 .space = search->space,
+                 .rng = search->rng,
+                 .options = options,
+                 .elites = elites};
     s->chain_count = (int)s->options.chains;
     s->best_energy = INFINITY;
     int64_t parts = ((int64_t)1 << s->options.rounds) - 1; /* 1 + 2 + 4 + ... */
@@ -131,6 +136,7 @@ static int ask(void *state, MerProposal *proposals, int capacity)
             copy_point(s, proposals[c].point, chain->now);
             mer_moves_step(&s->moves, s->rng, proposals[c].point);
         }
+        mer_search_ready(s->search, c + 1);
     }
     return s->asked;
 }

@@ -133,13 +133,15 @@ static void breed(State *s, MerIndex *child)
         cut = mer_rng_below(s->rng, knobs);
         is_mixed = false;
     }
+    MerRng drawing = *s->rng; /* of our own, so that it can stay in registers */
     for (int k = 0; k < knobs; k++) {
-        bool is_fathers = k >= cut || (is_mixed && mer_rng_below(s->rng, 2));
+        bool is_fathers = k >= cut || (is_mixed && mer_rng_below(&drawing, 2));
         child[k] = is_fathers ? father[k] : mother[k];
-        if (mer_rng_unit(s->rng) < s->options.mutation) {
-            child[k] = mer_rng_below(s->rng, s->space->knobs[k].choices);
+        if (mer_rng_unit(&drawing) < s->options.mutation) {
+            child[k] = mer_rng_below(&drawing, s->space->knobs[k].choices);
         }
     }
+    *s->rng = drawing;
 }
 
 /* Changes one knob after another until the child is new; false: nothing new is left. */
@@ -188,6 +190,7 @@ static int ask(void *state, MerProposal *proposals, int capacity)
         } else {
             breed(s, proposals[i].point);
         }
+        mer_search_ready(s->tuner.search, i + 1);
     }
     return count;
 }

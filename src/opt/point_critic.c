@@ -170,7 +170,7 @@ static double excess_of(const MerTrial *trial)
     if (isfinite(trial->score)) {
         return 0;
     }
-    double excess = trial->cost != NULL ? mer_reason_excess(trial->cost->reason) : INFINITY;
+    double excess = trial->cost != NULL ? mer_cost_excess(trial->cost) : INFINITY;
     return isfinite(excess) ? fmin(3, 1 + log(fmax(1, excess))) : 1;
 }
 

@@ -37,6 +37,7 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     }
     for (int i = 0; i < capacity; i++) {
         mer_space_sample(s->tuner.search->space, s->tuner.search->rng, proposals[i].point);
+        mer_search_ready(s->tuner.search, i + 1);
     }
     return capacity;
 }

@@ -44,6 +44,7 @@ void mer_cost_clear(MerCost *cost)
     cost->feasible = true;
     cost->cut = false;
     cost->reason[0] = '\0';
+    cost->excess = 0;
 }
 
 void mer_cost_refuse(MerCost *cost, const char *format, ...)
@@ -53,6 +54,7 @@ void mer_cost_refuse(MerCost *cost, const char *format, ...)
     vsnprintf(cost->reason, sizeof cost->reason, format, arguments);
     va_end(arguments);
     cost->feasible = false;
+    cost->excess = 0;
 }
 
 /* "needs A ..., has B", or "is A, at most B". */
@@ -65,4 +67,9 @@ double mer_reason_excess(const char *reason)
     double      need = needs ? strtod(needs + 6, NULL) : is && most ? strtod(is + 4, NULL) : NAN;
     double have = needs && has ? strtod(has + 4, NULL) : is && most ? strtod(most + 8, NULL) : NAN;
     return need > 0 && have > 0 ? need / have : INFINITY;
+}
+
+double mer_cost_excess(const MerCost *cost)
+{
+    return cost->excess > 0 ? cost->excess : mer_reason_excess(cost->reason);
 }

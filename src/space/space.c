@@ -88,9 +88,11 @@ const MerTable *mer_space_table(const MerSpace *space, const char *name)
 
 void mer_space_sample(const MerSpace *space, MerRng *rng, MerIndex *point)
 {
+    MerRng drawing = *rng; /* of our own, so that it can stay in registers */
     for (int k = 0; k < space->knob_count; k++) {
-        point[k] = mer_rng_below(rng, space->knobs[k].choices);
+        point[k] = mer_rng_below(&drawing, space->knobs[k].choices);
     }
+    *rng = drawing;
 }
 
 static MerIndex any_other(MerRng *rng, MerIndex now, int choices)

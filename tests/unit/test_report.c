@@ -292,7 +292,7 @@ static void test_broken_logs_are_refused_with_file_and_line(void **state)
                    "run.jsonl:2: the note line is not valid JSON");
     expect_refusal(fixture, "{\"type\":\"header\",\"format\":\"mercator-run/7\"}\n",
                    MER_UNSUPPORTED,
-                   "run.jsonl:1: format is mercator-run/7, this program knows up to 1");
+                   "run.jsonl:1: format is mercator-run/7, this program knows up to 2");
     expect_refusal(fixture, "{\"type\":\"header\",\"format\":\"x\"}\n", MER_INVALID, "format is x");
     write_file(fixture, "summary.json", "{\"a\":");
     expect_refusal(fixture, HEADER, MER_INVALID, "summary.json: not valid JSON");

@@ -44,6 +44,57 @@ static void numbers_print_with_the_fewest_digits(void **state)
     printed(-INFINITY, "null");
 }
 
+/* The plain way: more digits until printf's text reads back, and no exponent from 1e-5 on where 15 digits do. */
+static void print_plainly(char *buffer, double value)
+{
+    int precision = fabs(value) < 1e-300 ? 1 : 15;
+    do {
+        snprintf(buffer, 32, "%.*g", precision, value);
+    } while (precision++ < 17 && strtod(buffer, NULL) != value);
+    char *exponent = strchr(buffer, 'e');
+    if (precision == 16 && exponent && atoi(exponent + 1) == -5) {
+        snprintf(buffer, 32, "%.19f", value);
+        for (char *end = buffer + strlen(buffer); end[-1] == '0'; end--) {
+            end[-1] = '\0';
+        }
+    } else if (exponent) {
+        snprintf(exponent + 1, 5, "%d", atoi(exponent + 1));
+    }
+}
+
+static void numbers_print_as_printf_would(void **state)
+{
+    (void)state;
+    MerRng rng = mer_rng_make(2, 0);
+    for (int i = 0; i < 400000; i++) {
+        uint64_t bits = mer_rng_next(&rng);
+        double   value = mer_rng_unit(&rng) * pow(10, mer_rng_below(&rng, 40) - 8);
+        char     buffer[32], plain[32];
+        if (i % 8 == 1) {
+            memcpy(&value, &bits, sizeof value);
+        } else if (i % 8 == 2) { /* few digits, and half way between doubles of 17 */
+            value = mer_rng_below(&rng, 1000000) / pow(10, mer_rng_below(&rng, 12));
+        } else if (i % 8 == 3) {
+            value = nextafter(pow(10, mer_rng_below(&rng, 40) - 8), mer_rng_below(&rng, 3) - 1);
+        } else if (i % 8 == 4) { /* the doubles below these are nearer than those above */
+            value = ldexp(1, mer_rng_below(&rng, 200) - 100);
+        } else if (i % 8 == 5) {
+            value = (double)(bits >> mer_rng_below(&rng, 12)) * 0.5;
+        } else if (i % 8 == 6) {
+            value = (double)mer_rng_below(&rng, 1 << 30) * (double)(bits >> 30);
+        }
+        bool is_whole = fabs(value) < 0x1p53 && value == floor(value); /* all digits, always */
+        if (!isfinite(value) || is_whole) {
+            continue;
+        }
+        mer_print_real(buffer, value);
+        print_plainly(plain, value);
+        if (strcmp(buffer, plain) != 0) {
+            fail_msg("%.17g printed as %s, plainly %s", value, buffer, plain);
+        }
+    }
+}
+
 static void printed_numbers_read_back_to_the_same_bits(void **state)
 {
     (void)state;
@@ -224,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_print_with_the_fewest_digits),
         cmocka_unit_test(printed_numbers_read_back_to_the_same_bits),
+        cmocka_unit_test(numbers_print_as_printf_would),
         cmocka_unit_test(reals_are_read_with_suffixes),
         cmocka_unit_test(integers_are_exact_to_their_ends),
         cmocka_unit_test(hashes_are_fnv_1a),

@@ -359,6 +359,16 @@ if make_page "$folder/proven-page" "$folder/proven" && open_page "$folder/proven
     esac
 fi
 
+# Where one task has no plan, the others are not passed over.
+mkdir -p "$folder/partly"
+cp "$folder/sample"/* "$folder/partly"
+none='"best":{"score":null,"feasible":false,"reason":"capacity: RF needs 300 words, has 256"}'
+sed "s/\"best\":{[^}]*}/$none/2; s/\"best\":{[^}]*}/$none/" "$folder/sample/summary.json" >"$folder/partly/summary.json"
+if make_page "$folder/partly-page" "$folder/partly" && open_page "$folder/partly-page/report.html" "$folder/partly.dom"; then
+    same "partly: headline" "$(value_of "$folder/partly.dom" headline text)" \
+        "10 of 11 tasks have a feasible plan; nearest miss of the others: capacity: RF needs 300 words, has 256"
+fi
+
 # Several runs: a comparison. The median of three seeds is one of the three scores.
 for seed in 1 2 3; do
     for optimizer in random genetic; do

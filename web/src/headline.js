@@ -5,6 +5,9 @@ import { metricText, natural, percent, plural, title, unitOf } from "./units.js"
 /** "12 of 12 tasks proven optimal; resnet18 within 1.07 % of its bound, because each task is optimised alone". */
 export function headline(run) {
   const { best, bound, tasks, workload } = run;
+  const solved = tasks.filter((task) => typeof task.best.score === "number").length;
+  if (typeof best.score !== "number" && solved > 0 && solved < tasks.length)
+    return `${solved} of ${plural(tasks.length, "task")} have a feasible plan; nearest miss of the others: ${best.reason ?? "unknown"}`;
   if (typeof best.score !== "number") return `No feasible plan: ${best.reason ?? "none was found"}`;
   const whole = workload.name ?? "the whole";
   const proven = tasks.filter((task) => task.bound.proven).length;

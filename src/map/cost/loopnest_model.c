@@ -211,6 +211,7 @@ static void refuse(MerCost *cost, const char *const pieces[6], double need, doub
     }
     *at = '\0';
     cost->feasible = false;
+    cost->excess = need > 0 && has > 0 ? need / has : INFINITY;
 }
 
 static bool covers(const MerNestModel *model, const MerNestLoops *loops, MerCost *cost)
@@ -225,6 +226,7 @@ static bool covers(const MerNestModel *model, const MerNestLoops *loops, MerCost
                    (const char *[]){"coverage: the loops over ", letter, " run ", " of ", "",
                                     " times"},
                    whole[d], shape->size[d]);
+            cost->excess = INFINITY; /* too little is no near miss */
             return false;
         }
     }

@@ -10,114 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LINE_LIMIT = 256 << 20, /* a note may hold a large matrix; more than this is not a log */
-    DEPTH_LIMIT = 512
-};
-
-static const char *skip_space(const char *text)
-{
-    return text + strspn(text, " \t\r\n");
-}
-
-/* The functions below give the first byte after a value, or NULL. */
-static const char *skip_string(const char *text)
-{
-    for (text++; *text != '"'; text++) {
-        if ((unsigned char)*text < ' ') {
-            return NULL;
-        }
-        if (*text == '\\' && (unsigned char)*++text < ' ') {
-            return NULL;
-        }
-    }
-    return text + 1;
-}
-
-static const char *skip_scalar(const char *text)
-{
-    static const char *const words[] = {"null", "true", "false"};
-    size_t                   length = strspn(text, "+-0123456789.eE");
-    if (*text == '"') {
-        return skip_string(text);
-    }
-    if (length > 0) {
-        return text + length;
-    }
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strncmp(text, words[i], strlen(words[i])) == 0) {
-            return text + strlen(words[i]);
-        }
-    }
-    return NULL;
-}
-
-/* Brackets must match; commas and colons are left to the parser that reads the value. */
-static const char *skip_value(const char *text)
-{
-    char closing[DEPTH_LIMIT];
-    int  depth = 0;
-    do {
-        text = skip_space(text);
-        if (*text == '{' || *text == '[') {
-            if (depth == DEPTH_LIMIT) {
-                return NULL;
-            }
-            closing[depth++] = *text++ == '{' ? '}' : ']';
-        } else if (depth > 0 && *text == closing[depth - 1]) {
-            depth--;
-            text++;
-        } else if (depth > 0 && (*text == ',' || *text == ':')) {
-            text++;
-        } else {
-            text = skip_scalar(text);
-        }
-    } while (text != NULL && depth > 0);
-    return text;
-}
-
-bool mer_slice_member(const char **cursor, MerSlice *key, MerSlice *value, bool *is_valid)
-{
-    const char *text = skip_space(*cursor);
-    const char *end;
-    *is_valid = false;
-    if (*text == '}') {
-        *is_valid = true;
-        *cursor = text + 1;
-        return false;
-    }
-    if (*text != '{' && *text != ',') {
-        return false;
-    }
-    bool is_first = *text == '{';
-    text = skip_space(text + 1);
-    if (is_first && *text == '}') {
-        *is_valid = true;
-        *cursor = text + 1;
-        return false;
-    }
-    if (*text != '"' || (end = skip_string(text)) == NULL) {
-        return false;
-    }
-    *key = (MerSlice){text, (size_t)(end - text)};
-    text = skip_space(end);
-    if (*text != ':') {
-        return false;
-    }
-    text = skip_space(text + 1);
-    if ((end = skip_value(text)) == NULL) {
-        return false;
-    }
-    *value = (MerSlice){text, (size_t)(end - text)};
-    *cursor = end;
-    *is_valid = true;
-    return true;
-}
-
-bool mer_slice_equals(MerSlice slice, const char *json)
-{
-    return slice.length == strlen(json) && memcmp(slice.text, json, slice.length) == 0;
-}
+enum { LINE_LIMIT = 256 << 20 }; /* a note may hold a large matrix; more than this is not a log */
 
 static const char *type_name(MerSlice value)
 {
@@ -156,9 +49,9 @@ static void take_member(MerLogLine *line, MerSlice key, MerSlice value)
     } else if (mer_slice_equals(key, "\"score\"") && !is_null) {
         line->score = number(value);
         line->score_text = value;
-    } else if (mer_slice_equals(key, "\"reason\"") && *value.text == '"') {
+    } else if (mer_slice_equals(key, "\"reason\"") && (*value.text == '"' || *value.text == '[')) {
         line->reason = value;
-    } else if (mer_slice_equals(key, "\"cost\"") && *value.text == '{') {
+    } else if (mer_slice_equals(key, "\"cost\"") && (*value.text == '{' || *value.text == '[')) {
         line->cost = value;
     } else if (mer_slice_equals(key, "\"warm\"")) {
         line->is_warm = mer_slice_equals(value, "true");
@@ -175,7 +68,34 @@ static bool scan(MerLogLine *line)
     while (mer_slice_member(&cursor, &key, &value, &is_valid)) {
         take_member(line, key, value);
     }
-    return is_valid && (size_t)(skip_space(cursor) - line->text) == line->length;
+    return is_valid && (size_t)(mer_slice_skip_space(cursor) - line->text) == line->length;
+}
+
+/* Reason and cost in full. A list that says nothing, as what it refers to is missing, is left out. */
+static void say_in_full(MerLogFile *log, MerLogLine *line)
+{
+    bool is_list;
+    log->full.size = 0;
+    if (strcmp(line->type, "header") == 0) {
+        mer_words_take_header(&log->words, line->text);
+    }
+    if (strcmp(line->type, "trial") != 0) {
+        return;
+    }
+    is_list = line->reason.text != NULL && *line->reason.text == '[';
+    if (is_list) {
+        bool is_known = mer_words_full_reason(&log->words, line->reason, &log->full);
+        line->reason = is_known ? (MerSlice){log->full.text, log->full.size} : (MerSlice){0};
+    } else if (line->reason.text != NULL) {
+        mer_words_take_reason(&log->words, line->reason.text + 1, line->reason.length - 2);
+    }
+    is_list = line->cost.text != NULL && *line->cost.text == '[';
+    if (is_list) {
+        bool is_known = mer_words_full_cost(&log->words, line->cost, line->score_text, &log->full);
+        line->cost = is_known ? (MerSlice){log->full.text, log->full.size} : (MerSlice){0};
+    } else if (line->cost.text != NULL) {
+        mer_words_take_cost(&log->words, line->cost);
+    }
 }
 
 MerStatus mer_log_open(MerLogFile *log, const char *path, MerError *error)
@@ -194,8 +114,9 @@ void mer_log_close(MerLogFile *log)
         fclose(log->file);
     }
     free(log->text);
+    free(log->full.text);
     log->file = NULL;
-    log->text = NULL;
+    log->text = log->full.text = NULL;
 }
 
 /* One line without its end into log->text. `is_whole`: its end was there. */
@@ -237,11 +158,12 @@ MerStatus mer_log_next(MerLogFile *log, MerLogLine *line, MerError *error)
             return status;
         }
         log->line++;
-    } while (*skip_space(log->text) == '\0' && strlen(log->text) == log->length);
+    } while (*mer_slice_skip_space(log->text) == '\0' && strlen(log->text) == log->length);
     line->text = log->text;
     line->length = log->length;
     line->type = "";
     if (scan(line)) {
+        say_in_full(log, line);
         return MER_OK;
     }
     line->type = NULL;

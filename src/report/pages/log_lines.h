@@ -8,6 +8,8 @@
 #ifndef MERCATOR_REPORT_PAGES_LOG_LINES_H
 #define MERCATOR_REPORT_PAGES_LOG_LINES_H
 
+#include "base/json_slice.h"
+#include "base/log_words.h"
 #include "mercator/error.h"
 
 #include <stdbool.h>
@@ -16,18 +18,15 @@
 #include <stdio.h>
 
 typedef struct MerLogFile {
-    FILE       *file;
-    const char *path; /* kept */
-    char       *text; /* the current line, 0-terminated */
-    size_t      length, capacity;
-    int64_t     line;    /* number of the current line, from 1 */
-    bool        was_cut; /* the last line was half-written and has been left out */
+    FILE        *file;
+    const char  *path; /* kept */
+    char        *text; /* the current line, 0-terminated */
+    size_t       length, capacity;
+    int64_t      line;    /* number of the current line, from 1 */
+    bool         was_cut; /* the last line was half-written and has been left out */
+    MerLogWords  words;
+    MerWordsText full; /* reason and cost of the current line, where it has them short */
 } MerLogFile;
-
-typedef struct MerSlice { /* part of the current line; text NULL: absent */
-    const char *text;
-    size_t      length;
-} MerSlice;
 
 /* The members of one line that a trial has; other lines are given to a full parser. */
 typedef struct MerLogLine {
@@ -47,11 +46,5 @@ MerStatus mer_log_open(MerLogFile *log, const char *path, MerError *error);
 /* A line that is not a JSON object is an error `FILE:LINE: ...`, except a last one cut short. */
 MerStatus mer_log_next(MerLogFile *log, MerLogLine *line, MerError *error);
 void      mer_log_close(MerLogFile *log);
-
-/* Walks the members of a JSON object. `cursor` starts at the object's text and becomes the place of
- * the next member; false at the end, or at the first fault, which `is_valid` tells apart. Both
- * slices are JSON text: the key with its quotes. */
-bool mer_slice_member(const char **cursor, MerSlice *key, MerSlice *value, bool *is_valid);
-bool mer_slice_equals(MerSlice slice, const char *json);
 
 #endif

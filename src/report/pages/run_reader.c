@@ -1,4 +1,4 @@
-/* Reads a run directory for a report (formats: run log mercator-run/1, summary mercator-summary/1).
+/* Reads a run directory for a report (formats: run log mercator-run/2, summary mercator-summary/1).
  * Unknown kinds of lines are passed over, so that newer logs can still be shown. */
 #include "report/pages/run_reader.h"
 
@@ -19,7 +19,7 @@ enum {
     NOTE_LIMIT = 10000,
     NOTE_BYTES_LIMIT = 64 << 20,
     SUMMARY_LIMIT = 256 << 20,
-    KNOWN_VERSION = 1
+    KNOWN_VERSION = 2
 };
 
 typedef struct Note {

@@ -22,7 +22,7 @@ static const char *add(const char *identity, const cJSON *item, MerArena *arena)
 const char *mer_cell_identity_of(const char *header, MerArena *arena)
 {
     cJSON      *object = cJSON_Parse(header);
-    const char *identity = mer_json_get_text(object, "format", NULL);
+    const char *identity = mer_json_get(object, "format") ? "run" : NULL; /* of any version */
     for (size_t k = 0; identity && k < sizeof keys / sizeof *keys; k++) {
         identity = add(identity, mer_json_get(object, keys[k]), arena);
     }
@@ -42,7 +42,7 @@ const char *mer_cell_identity(const MerRunSpec *spec, MerArena *arena)
     const MerEvaluatorClass *evaluator = spec->evaluator;
     MerJson                  json = {0};
     mer_json_object(&json, NULL);
-    mer_header_inputs(&json, spec, arena);
+    mer_header_inputs(&json, spec, 2, arena);
     mer_header_plugin(&json, "evaluator", evaluator->name, evaluator->options,
                       evaluator->options_size, spec->evaluator_options, arena);
     if (spec->inner) {

@@ -130,17 +130,20 @@ MerStatus mer_checkpoint_save(MerTaskSearch *s, MerError *error)
 }
 
 /* Takes the trials that the log holds up to the saved state. */
-static MerStatus read_log_up_to(MerRunState *run, MerRunTask *task, int64_t bytes, MerError *error)
+static MerStatus read_log_up_to(MerTaskSearch *s, int64_t bytes, MerError *error)
 {
-    int         knobs = task->problem.space.knob_count;
-    MerRunTrial trial = {.point = MER_ARRAY(run->arena, MerIndex, knobs + 1)};
+    MerRunState *run = s->run;
+    MerRunTask  *task = s->task;
+    int          knobs = task->problem.space.knob_count;
+    MerRunTrial  trial = {.point = MER_ARRAY(run->arena, MerIndex, knobs + 1)};
     while (run->log.bytes < bytes) {
         const char *text = mer_runlog_next(&run->log);
         if (!text) {
             return mer_error_set(error, MER_INVALID, "%s is shorter than the saved state beside it",
                                  run->log.path);
         }
-        cJSON *line = cJSON_Parse(text);
+        const char *full = mer_trial_full_line(&s->form, &run->log, text);
+        cJSON      *line = full ? cJSON_Parse(full) : NULL;
         if (mer_trial_read(line, &trial.cost, &trial.same_as, trial.spent)) {
             const cJSON *point = mer_json_get(line, "point");
             trial.index = (int64_t)mer_json_get_real(line, "index", 0);
@@ -205,7 +208,7 @@ static MerStatus load_state(MerTaskSearch *s, const StateHeader *header, char *c
                             MerError *error)
 {
     MerRunState *run = s->run;
-    MER_TRY(read_log_up_to(run, s->task, header->log_bytes, error));
+    MER_TRY(read_log_up_to(s, header->log_bytes, error));
     take_header(run, s->task, header);
     MER_TRY(mer_runlog_cut(&run->log, header->log_bytes, header->log_lines, error));
     FILE *file = fmemopen(content, size, "r");

@@ -24,10 +24,10 @@ static void write_input(MerJson *json, const char *key, const char *name, uint64
     mer_json_end_object(json);
 }
 
-void mer_header_inputs(MerJson *json, const MerRunSpec *spec, MerArena *arena)
+void mer_header_inputs(MerJson *json, const MerRunSpec *spec, int version, MerArena *arena)
 {
     const MerProblemClass *problem = spec->problem;
-    mer_json_text(json, "format", "mercator-run/1");
+    mer_json_text(json, "format", mer_arena_format(arena, "mercator-run/%d", version));
     mer_json_text(json, "version", MERCATOR_VERSION);
     mer_header_plugin(json, "problem", problem->name, problem->options, problem->options_size,
                       spec->problem_options, arena);
@@ -138,6 +138,16 @@ static void write_objective(const MerObjective *objective, MerJson *json)
     mer_json_int(json, "direction", objective->direction);
 }
 
+/* Of all knobs: they say how points are written. */
+static void write_choices(const MerSpace *space, MerJson *json)
+{
+    mer_json_array(json, "choices");
+    for (int k = 0; k < space->knob_count; k++) {
+        mer_json_int(json, NULL, space->knobs[k].choices);
+    }
+    mer_json_end_array(json);
+}
+
 static void write_tasks(MerRunState *run, MerJson *json)
 {
     mer_json_array(json, "tasks");
@@ -154,6 +164,9 @@ static void write_tasks(MerRunState *run, MerJson *json)
             mer_json_text(json, NULL, task->view.knobs[k].name);
         }
         mer_json_end_array(json);
+        if (!run->log.words.is_long) {
+            write_choices(&task->problem.space, json);
+        }
         mer_json_real(json, "log10_size", mer_space_log10_size(&task->view));
         mer_json_hash(json, "hash", mer_space_hash(&task->problem.space));
         mer_run_write_bound(json, "bound", &result->bound);
@@ -169,7 +182,7 @@ MerStatus mer_run_header(MerRunState *run, MerError *error)
     MerJson           json = {0};
     mer_json_object(&json, NULL);
     mer_json_text(&json, "type", "header");
-    mer_header_inputs(&json, spec, run->arena);
+    mer_header_inputs(&json, spec, run->log.words.is_long ? 1 : 2, run->arena);
     write_evaluator(run, &json);
     mer_header_optimizer(&json, spec, run->arena);
     write_objective(&run->objective, &json);
@@ -179,5 +192,6 @@ MerStatus mer_run_header(MerRunState *run, MerError *error)
         mer_json_bool(&json, "measured", true);
     }
     write_tasks(run, &json);
+    mer_words_take_header(&run->log.words, json.text);
     return mer_runlog_end_line(&run->log, &json, error);
 }

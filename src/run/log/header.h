@@ -6,7 +6,7 @@
 #include "mercator/run.h"
 
 /* Members of an open object: format, version, problem, workload and platform. */
-void mer_header_inputs(MerJson *json, const MerRunSpec *spec, MerArena *arena);
+void mer_header_inputs(MerJson *json, const MerRunSpec *spec, int version, MerArena *arena);
 /* {name, options} as an object that stays open for more. `options` NULL: the defaults, `size` bytes. */
 void mer_header_plugin(MerJson *json, const char *key, const char *name, const MerOption *table,
                        size_t size, const void *options, MerArena *arena);

@@ -23,6 +23,14 @@ static MerStatus io_error(const MerRunlog *log, const char *what, MerError *erro
     return mer_error_set(error, MER_IO, "%s: cannot %s: %s", log->path, what, strerror(errno));
 }
 
+/* A log goes on as it began. */
+static bool is_of_version_1(MerRunlog *log)
+{
+    ssize_t length = getline(&log->line, &log->capacity, log->file);
+    rewind(log->file);
+    return length > 0 && strstr(log->line, "\"format\":\"mercator-run/1\"") != NULL;
+}
+
 MerStatus mer_runlog_open(MerRunlog *log, const char *path, bool resume, MerError *error)
 {
     *log = (MerRunlog){0};
@@ -40,6 +48,7 @@ MerStatus mer_runlog_open(MerRunlog *log, const char *path, bool resume, MerErro
         return mer_error_set(error, MER_IO, "%s: another run is writing this log", path);
     }
     log->is_replay = resume;
+    log->words.is_long = resume && is_of_version_1(log);
     log->buffer = mer_heap_zeroed(BUFFER, 1);
     log->last_sync = mer_clock();
     return resume || ftruncate(descriptor, 0) == 0 || errno == EINVAL
@@ -85,7 +94,8 @@ MerStatus mer_runlog_close(MerRunlog *log, MerError *error)
     }
     free(log->line);
     free(log->buffer);
-    log->line = log->buffer = NULL;
+    free(log->full.text);
+    log->line = log->buffer = log->full.text = NULL;
     log->file = NULL;
     return status;
 }
@@ -202,6 +212,11 @@ static MerStatus append(MerRunlog *log, const char *text, size_t length, MerErro
 
 MerStatus mer_runlog_line(MerRunlog *log, const char *line, MerError *error)
 {
+    return mer_runlog_text(log, line, strlen(line), error);
+}
+
+MerStatus mer_runlog_text(MerRunlog *log, const char *line, size_t length, MerError *error)
+{
     if (!log->file) {
         return MER_OK;
     }
@@ -212,7 +227,6 @@ MerStatus mer_runlog_line(MerRunlog *log, const char *line, MerError *error)
             return MER_OK;
         }
     }
-    size_t length = strlen(line);
     MER_TRY(append(log, line, length, error));
     MER_TRY(append(log, "\n", 1, error));
     log->bytes += (int64_t)length + 1;

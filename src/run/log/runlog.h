@@ -4,6 +4,7 @@
 #ifndef MERCATOR_RUN_LOG_RUNLOG_H
 #define MERCATOR_RUN_LOG_RUNLOG_H
 
+#include "base/log_words.h"
 #include "mercator/error.h"
 #include "mercator/json.h"
 
@@ -23,7 +24,9 @@ typedef struct MerRunlog {
     char   *buffer; /* lines that are not yet written, `filled` bytes */
     size_t  filled;
     bool is_synced, is_name_synced; /* whether the disk has what was written, and the file's name */
-    double last_sync;
+    double       last_sync;
+    MerLogWords  words; /* of the trial lines so far */
+    MerWordsText full;  /* the line read last, in full */
 } MerRunlog;
 
 /* `path` NULL: a log that drops everything. With `resume` an existing log is replayed; without it, an
@@ -37,6 +40,7 @@ MerStatus mer_runlog_close(MerRunlog *log, MerError *error); /* also after error
 
 /* Appends one line, or checks it against the old log. */
 MerStatus mer_runlog_line(MerRunlog *log, const char *line, MerError *error);
+MerStatus mer_runlog_text(MerRunlog *log, const char *line, size_t length, MerError *error);
 /* The same of an object that is still open; frees the writer. */
 MerStatus mer_runlog_end_line(MerRunlog *log, MerJson *json, MerError *error);
 /* Replay only: the next whole line (kept until the next call), or NULL at the end of the old log. */

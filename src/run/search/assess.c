@@ -51,7 +51,7 @@ static void price_all(MerTaskSearch *s)
 {
     MerBatch *batch =
         mer_batch_new(&s->task->problem, &s->task->evaluator, &s->task->check, &s->run->objective,
-                      s->run->pool, false, mer_run_is_cancelled, s->run);
+                      NULL, s->run->pool, false, mer_run_is_cancelled, s->run);
     const MerSpace *space = &s->task->view;
     int             knobs = space->knob_count, all = s->task->problem.space.knob_count, count = 0;
     MerRunTrial    *trials = mer_heap_zeroed(CHUNK, sizeof *trials);

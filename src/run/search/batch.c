@@ -7,6 +7,7 @@
 #include "run/search/snapshots.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 enum { MAX_CHUNK = 32 };
@@ -30,6 +31,7 @@ struct MerBatch {
     const MerProblem   *problem;
     const MerEvaluator *evaluator, *check;
     const MerObjective *objective;
+    const MerTrialForm *form;
     MerPool            *pool;
     bool (*is_cancelled)(void *state);
     void         *cancel_state;
@@ -40,22 +42,29 @@ struct MerBatch {
     /* of the batch being priced */
     MerRunTrial   *trials;
     int           *todo, *base_slot, *snapshot_slot;
-    int            todo_count, todo_capacity, chunk;
+    bool           is_gathered; /* `todo` says which; else all from the first on */
+    int            todo_capacity, chunk;
+    atomic_int     todo_count;
+    int            given; /* chunks that the threads may take */
     bool           write_lines;
     MerPhaseWatch *watch;   /* NULL: nothing is timed */
     bool           is_told; /* a feasible trial came from the log */
-    double seconds_each;    /* of the last batch: decides how much work is handed out at once */
+    /* of the batch before: they decide how much work is handed out at once, never what comes out */
+    double seconds_each, started;
+    int    last_count;
 };
 
 MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator,
-                        const MerEvaluator *check, const MerObjective *objective, MerPool *pool,
-                        bool use_memo, bool (*is_cancelled)(void *state), void *cancel_state)
+                        const MerEvaluator *check, const MerObjective *objective,
+                        const MerTrialForm *form, MerPool *pool, bool use_memo,
+                        bool (*is_cancelled)(void *state), void *cancel_state)
 {
     MerBatch *batch = mer_heap_zeroed(1, sizeof *batch);
     batch->problem = problem;
     batch->evaluator = evaluator;
     batch->check = check;
     batch->objective = objective;
+    batch->form = form;
     batch->pool = pool;
     batch->is_cancelled = is_cancelled;
     batch->cancel_state = cancel_state;
@@ -146,23 +155,35 @@ static bool note_cancelled(void *state)
     return target->was_cancelled;
 }
 
+static MerRunTrial *trial_of(const MerBatch *batch, int item)
+{
+    return &batch->trials[batch->is_gathered ? batch->todo[item] : item];
+}
+
+/* The lines of a trial that another thread wrote, asked for before they are needed: each takes as long to come as a
+ * tenth of a plan to price, and several come at once. */
+void mer_batch_expect(const MerRunTrial *trial)
+{
+    __builtin_prefetch(&trial->index);
+    __builtin_prefetch(&trial->lines);
+    __builtin_prefetch(&trial->cost);
+}
+
 /* Places for snapshots are given out before the threads start, never one that this batch reads. */
 static void place_snapshots(MerBatch *batch)
 {
     mer_snapshots_begin(batch->snapshots);
     for (int i = 0; i < batch->todo_count; i++) {
-        batch->base_slot[i] =
-            mer_snapshots_find(batch->snapshots, batch->trials[batch->todo[i]].base);
+        batch->base_slot[i] = mer_snapshots_find(batch->snapshots, trial_of(batch, i)->base);
     }
     for (int i = 0; i < batch->todo_count; i++) {
-        batch->snapshot_slot[i] =
-            mer_snapshots_place(batch->snapshots, batch->trials[batch->todo[i]].index);
+        batch->snapshot_slot[i] = mer_snapshots_place(batch->snapshots, trial_of(batch, i)->index);
     }
 }
 
 static MerCall make_call(MerBatch *batch, int item, Worker *worker, MerNotes *notes)
 {
-    const MerRunTrial  *trial = &batch->trials[batch->todo[item]];
+    const MerRunTrial  *trial = trial_of(batch, item);
     const MerObjective *objective = batch->objective;
     bool has_limit = objective->metric != MER_METRIC_COUNT && objective->direction < 0;
     return (MerCall){
@@ -185,7 +206,7 @@ static void finish_trial(MerBatch *batch, MerRunTrial *trial)
     mer_objective_refuse(batch->objective, &trial->cost);
     trial->score = mer_objective_score(batch->objective, &trial->cost);
     if (batch->write_lines) {
-        mer_trial_write(trial, batch->problem->space.knob_count);
+        mer_trial_write(trial, batch->form);
     }
 }
 
@@ -195,15 +216,16 @@ static void price_chunk(void *context, int chunk_index, int worker_index)
     Worker                  *worker = &batch->workers[worker_index];
     const MerEvaluatorClass *type = batch->evaluator->type;
     int                      first = chunk_index * batch->chunk;
-    int count = batch->todo_count - first < batch->chunk ? batch->todo_count - first : batch->chunk;
-    MerPlan    plans[MAX_CHUNK];
-    MerCall    calls[MAX_CHUNK];
-    MerCost    costs[MAX_CHUNK];
-    NoteTarget targets[MAX_CHUNK];
-    MerNotes   notes[MAX_CHUNK];
-    bool       is_late = batch->is_cancelled(batch->cancel_state);
+    int                      left = batch->todo_count - first;
+    int                      count = left < batch->chunk ? left : batch->chunk;
+    MerPlan                  plans[MAX_CHUNK];
+    MerCall                  calls[MAX_CHUNK];
+    MerCost                  costs[MAX_CHUNK];
+    NoteTarget               targets[MAX_CHUNK];
+    MerNotes                 notes[MAX_CHUNK];
+    bool                     is_late = batch->is_cancelled(batch->cancel_state);
     for (int i = 0; i < count; i++) {
-        MerRunTrial *trial = &batch->trials[batch->todo[first + i]];
+        MerRunTrial *trial = trial_of(batch, first + i);
         trial->is_dropped = is_late;
         targets[i] = (NoteTarget){batch, trial, false};
         notes[i] = (MerNotes){&targets[i],    note_trial, note_epoch, note_spend,
@@ -285,12 +307,84 @@ static void gather_todo(MerBatch *batch, int count)
         batch->base_slot = mer_heap_resize(batch->base_slot, (size_t)count, sizeof(int));
         batch->snapshot_slot = mer_heap_resize(batch->snapshot_slot, (size_t)count, sizeof(int));
     }
-    batch->todo_count = 0;
+    int todo = 0;
     for (int i = 0; i < count; i++) {
         if (!batch->trials[i].is_known && batch->trials[i].same_as < 0) {
-            batch->todo[batch->todo_count++] = i;
+            batch->todo[todo++] = i;
         }
     }
+    batch->todo_count = todo;
+    batch->is_gathered = true;
+}
+
+static bool is_parallel(const MerBatch *batch)
+{
+    return batch->evaluator->type->mode == MER_EVALUATE_PARALLEL;
+}
+
+/* How many plans a thread takes at once: enough to be worth the way, few enough that no thread is left without. */
+static int chunk_size(const MerBatch *batch, int count)
+{
+    static const double WORTH_S = 2e-6;
+    enum { PARTS = 8 };
+    int threads = mer_pool_threads(batch->pool);
+    if (!is_parallel(batch) || batch->seconds_each > 1e-3) {
+        return 1;
+    }
+    int fair = threads == 1 ? MAX_CHUNK : count / (threads * PARTS);
+    int worth = (int)fmin(ceil(WORTH_S / fmax(batch->seconds_each, 1e-9)), PARTS);
+    int most = (count + threads - 1) / threads;
+    int chunk = fair > worth ? fair : worth;
+    chunk = chunk < most ? chunk : most;
+    return chunk < 1 ? 1 : chunk < MAX_CHUNK ? chunk : MAX_CHUNK;
+}
+
+static void take_time(MerBatch *batch)
+{
+    if (batch->todo_count > 0) {
+        int threads = is_parallel(batch) ? mer_pool_threads(batch->pool) : 1;
+        batch->seconds_each = (mer_clock() - batch->started) * threads / batch->todo_count;
+        batch->last_count = batch->todo_count;
+    }
+}
+
+bool mer_batch_begin(MerBatch *batch, MerRunTrial *trials, bool write_lines)
+{
+    if (batch->use_memo || batch->snapshots || !is_parallel(batch) ||
+        mer_pool_threads(batch->pool) == 1) {
+        return false;
+    }
+    batch->trials = trials;
+    batch->write_lines = write_lines;
+    batch->is_gathered = false;
+    batch->todo_count = batch->given = 0;
+    batch->chunk = chunk_size(batch, batch->last_count);
+    batch->started = mer_clock();
+    mer_pool_start(batch->pool, price_chunk, batch);
+    return true;
+}
+
+/* Whole chunks only: the last may get more. */
+void mer_batch_more(MerBatch *batch, int count)
+{
+    int chunks = count / batch->chunk;
+    if (chunks > batch->given) {
+        batch->todo_count = chunks * batch->chunk;
+        mer_pool_add(batch->pool, chunks - batch->given);
+        batch->given = chunks;
+    }
+}
+
+void mer_batch_end(MerBatch *batch, int count)
+{
+    int chunks = (count + batch->chunk - 1) / batch->chunk;
+    if (chunks > batch->given) {
+        batch->todo_count = count;
+        mer_pool_add(batch->pool, chunks - batch->given);
+        batch->given = chunks;
+    }
+    mer_pool_finish(batch->pool);
+    take_time(batch);
 }
 
 void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write_lines)
@@ -307,21 +401,18 @@ void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write
     if (batch->snapshots) {
         place_snapshots(batch);
     }
-    bool is_quick = batch->seconds_each < 2e-5;
-    batch->chunk =
-        is_quick && batch->evaluator->type->mode == MER_EVALUATE_PARALLEL ? MAX_CHUNK : 1;
-    double started = mer_clock();
-    int    chunks = (batch->todo_count + batch->chunk - 1) / batch->chunk;
-    bool   is_parallel = batch->evaluator->type->mode == MER_EVALUATE_PARALLEL;
-    for (int c = 0; !is_parallel && c < chunks; c++) {
+    batch->chunk = chunk_size(batch, batch->todo_count);
+    batch->started = mer_clock();
+    int chunks = (batch->todo_count + batch->chunk - 1) / batch->chunk;
+    if (is_parallel(batch)) {
+        mer_pool_start(batch->pool, price_chunk, batch);
+        mer_pool_add(batch->pool, chunks);
+        mer_pool_finish(batch->pool);
+    }
+    for (int c = 0; !is_parallel(batch) && c < chunks; c++) {
         price_chunk(batch, c, 0);
     }
-    if (chunks > 0 && is_parallel) {
-        mer_pool_run(batch->pool, chunks, price_chunk, batch);
-    }
-    if (chunks > 0) {
-        batch->seconds_each = (mer_clock() - started) / batch->todo_count;
-    }
+    take_time(batch);
     for (int i = 0; i < count; i++) {
         if (trials[i].is_known) {
             trials[i].score = mer_objective_score(batch->objective, &trials[i].cost);

@@ -37,9 +37,9 @@ static double price(Explanation *e, const MerIndex *point)
         result->is_reachable = true;
         return 0;
     }
-    double excess = mer_reason_excess(cost.reason);
+    double excess = mer_cost_excess(&cost);
     if (e->counts) {
-        mer_reasons_count(result, cost.reason);
+        mer_reasons_count(result, &cost);
     }
     if (result->closest[0] == '\0' || excess < e->closest) {
         e->closest = excess;

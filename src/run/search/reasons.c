@@ -34,9 +34,14 @@ static void add(MerTaskResult *result, const char *name, size_t length, int64_t 
     }
 }
 
-void mer_reasons_count(MerTaskResult *result, const char *reason)
+void mer_reasons_count(MerTaskResult *result, const MerCost *cost)
 {
-    add(result, reason, strcspn(reason, ":"), 1, reason, mer_reason_excess(reason));
+    const char *reason = cost->reason;
+    size_t      length = 0;
+    while (reason[length] && reason[length] != ':') {
+        length++;
+    }
+    add(result, reason, length, 1, reason, mer_cost_excess(cost));
 }
 
 void mer_reasons_merge(MerTaskResult *total, const MerTaskResult *part)

@@ -5,7 +5,7 @@
 #include "mercator/run.h"
 
 /* "capacity: RF needs 301 words, has 256" counts under "capacity"; the nearest miss is kept. */
-void mer_reasons_count(MerTaskResult *result, const char *reason);
+void mer_reasons_count(MerTaskResult *result, const MerCost *cost);
 void mer_reasons_merge(MerTaskResult *total, const MerTaskResult *part);
 
 #endif

@@ -39,8 +39,15 @@ static void reserve(MerTaskSearch *s)
     s->told = MER_ARRAY(s->memory, MerTrial, s->capacity);
     s->seen = MER_ARRAY(s->memory, MerIndex,
                         (size_t)s->capacity * (size_t)(s->task->view.knob_count + 1));
+    s->form = mer_trial_form(&s->task->problem.space, s->run->objective.metric,
+                             s->run->objective.direction, s->memory);
+    s->form.words = &s->run->log.words;
+    s->choices = MER_ARRAY(s->memory, int, s->task->view.knob_count + 1);
     for (int i = 0; i < s->capacity; i++) {
         s->trials[i].point = MER_ARRAY(s->memory, MerIndex, knobs + 1);
+    }
+    for (int k = 0; k < s->task->view.knob_count; k++) {
+        s->choices[k] = s->task->view.knobs[k].choices;
     }
 }
 
@@ -95,6 +102,45 @@ static void warn_of_waste(MerTaskSearch *s, const char *reason)
     }
 }
 
+/* As mer_space_contains, without a jump per knob. */
+static bool is_inside(const MerTaskSearch *s, const MerIndex *point)
+{
+    unsigned outside = 0;
+    for (int k = 0; k < s->task->view.knob_count; k++) {
+        outside |= (unsigned)point[k] >= (unsigned)s->choices[k];
+    }
+    return !outside;
+}
+
+/* Makes trials of the proposals up to `count`; stops at one that is not in the space. */
+static void prepare_proposals(MerTaskSearch *s, int count)
+{
+    while (s->prepared < count && is_inside(s, s->proposals[s->prepared].point)) {
+        const MerProposal *proposal = &s->proposals[s->prepared];
+        prepare_trial(s, s->prepared, proposal->point, false);
+        s->trials[s->prepared].limit = proposal->limit;
+        s->trials[s->prepared].base = proposal->base;
+        s->prepared++;
+    }
+}
+
+/* Not where the log may know the trials already. */
+void mer_task_search_ready(void *search, int count)
+{
+    MerTaskSearch *s = search;
+    bool           write_lines = s->run->log.file && is_logged(s, s->run->trials);
+    if (s->run->log.is_replay || s->end) {
+        return;
+    }
+    if (!s->is_ahead) {
+        s->is_ahead = mer_batch_begin(s->batch, s->trials, write_lines);
+    }
+    if (s->is_ahead) {
+        prepare_proposals(s, count);
+        mer_batch_more(s->batch, s->prepared);
+    }
+}
+
 static MerStatus ask(MerTaskSearch *s, int *count, MerError *error)
 {
     int64_t     left = s->task->budget - s->counted;
@@ -105,20 +151,21 @@ static MerStatus ask(MerTaskSearch *s, int *count, MerError *error)
         MerIndex *seen = s->seen + (size_t)i * (size_t)s->task->view.knob_count;
         s->proposals[i] = (MerProposal){seen, INFINITY, -1};
     }
+    s->prepared = 0;
+    s->is_ahead = false;
     *count = s->type->ask(s->optimizer, s->proposals, capacity);
+    prepare_proposals(s, *count);
+    if (s->is_ahead) {
+        mer_batch_end(s->batch, s->prepared);
+    }
+    if (s->prepared < *count) {
+        return mer_error_set(error, MER_INVALID,
+                             "optimizer %s proposed a point outside the space of %s", s->type->name,
+                             s->task->result->task.name);
+    }
     if (equal && *count > 0 && s->counted > 0) {
         warn_of_waste(s, equal);
         *count = 0;
-    }
-    for (int i = 0; i < *count; i++) {
-        if (!mer_space_contains(&s->task->view, s->proposals[i].point)) {
-            return mer_error_set(error, MER_INVALID,
-                                 "optimizer %s proposed a point outside the space of %s",
-                                 s->type->name, s->task->result->task.name);
-        }
-        prepare_trial(s, i, s->proposals[i].point, false);
-        s->trials[i].limit = s->proposals[i].limit;
-        s->trials[i].base = s->proposals[i].base;
     }
     return MER_OK;
 }
@@ -131,8 +178,7 @@ static MerStatus replay(MerTaskSearch *s, int count, MerError *error)
         if (trial->is_dropped || !is_logged(s, trial->index)) {
             continue;
         }
-        MER_TRY(mer_trial_replay(trial, s->task->problem.space.knob_count, &s->run->log, &found,
-                                 error));
+        MER_TRY(mer_trial_replay(trial, &s->form, &s->run->log, &found, error));
         if (!found) {
             return MER_OK;
         }
@@ -153,10 +199,14 @@ static MerStatus log_trial(MerTaskSearch *s, MerRunTrial *trial, bool is_improvi
     if (!is_full && !is_improving) {
         return MER_OK;
     }
-    if (!is_full) {
-        mer_trial_write(trial, s->task->problem.space.knob_count);
+    if (!s->run->log.file) {
+        return MER_OK;
     }
-    return mer_runlog_line(&s->run->log, trial->json.text, error);
+    if (!is_full) {
+        trial->is_written = false;
+    }
+    mer_trial_settle(trial, &s->form);
+    return mer_runlog_text(&s->run->log, trial->json.text, trial->json.size, error);
 }
 
 /* Does a trial use up budget? Not where a rule that optimizers may ask for refuses its point: those that
@@ -171,9 +221,16 @@ static bool is_counted(const MerTaskSearch *s, const MerRunTrial *trial)
 /* Logs and counts the trials in order; stops at the first that was dropped. */
 static MerStatus record(MerTaskSearch *s, int count, int *done, MerError *error)
 {
+    enum { AHEAD = 8 };
+    for (int i = 0; i < count && i < AHEAD; i++) {
+        mer_batch_expect(&s->trials[i]);
+    }
     for (*done = 0; *done < count && !s->trials[*done].is_dropped; (*done)++) {
         MerRunTrial *trial = &s->trials[*done];
-        bool         may_be_reported =
+        if (*done + AHEAD < count) {
+            mer_batch_expect(trial + AHEAD);
+        }
+        bool may_be_reported =
             mer_task_is_better(s->task, trial) || mer_task_joins_front(s->run, s->task, trial);
         if (!trial->is_known && may_be_reported) {
             mer_batch_price_exactly(s->batch, trial); /* and it may turn out not to be better */
@@ -292,7 +349,9 @@ static MerStatus work_off(MerTaskSearch *s, int count, int *done, MerError *erro
     while (wanted < count && !s->trials[wanted].is_dropped) {
         wanted++;
     }
-    mer_batch_price(s->batch, s->trials, wanted, write_lines);
+    if (!s->is_ahead) {
+        mer_batch_price(s->batch, s->trials, wanted, write_lines);
+    }
     MER_TRY(record(s, count, done, error));
     if (*done > 0) {
         if (!s->trials[0].is_from_log) {
@@ -328,6 +387,7 @@ static MerStatus price_first(MerTaskSearch *s, int *done, MerError *error)
 {
     double deadline = s->run->deadline;
     s->run->deadline = INFINITY;
+    s->is_ahead = false;
     s->trials[0].is_dropped = false;
     MerStatus status = work_off(s, 1, done, error);
     s->run->deadline = deadline;
@@ -352,6 +412,7 @@ static MerStatus loop(MerTaskSearch *s, MerError *error)
             memset(s->seen, 0, (size_t)s->task->view.knob_count * sizeof *s->seen);
             prepare_trial(s, 0, s->seen, false);
             s->trials[0].is_from_log = true;
+            s->is_ahead = false;
             count = 1;
         } else {
             MER_TRY(ask(s, &count, error));
@@ -438,8 +499,9 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
     s->end = mer_log_ends_find(&run->ends, mer_run_search_number(run, task));
     mer_deadline_set(s);
     reserve(s);
-    s->batch = mer_batch_new(&task->problem, &task->evaluator, &task->check, &run->objective,
-                             run->pool, run->spec->count_distinct, mer_run_is_cancelled, run);
+    s->batch =
+        mer_batch_new(&task->problem, &task->evaluator, &task->check, &run->objective, &s->form,
+                      run->pool, run->spec->count_distinct, mer_run_is_cancelled, run);
     mer_batch_watch(s->batch, &run->watch);
     MerStatus status = search(s, error);
     mer_task_search_close(s, status != MER_OK || run->is_interrupted ||

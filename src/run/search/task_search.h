@@ -26,10 +26,14 @@ typedef struct MerTaskSearch {
     MerBatch                *batch;
     MerArena                *memory; /* of the arrays below, which end with the search */
     int                      capacity;
+    MerTrialForm             form;
     MerRunTrial             *trials;
     MerProposal             *proposals;
     MerTrial                *told;
     MerIndex                *seen;       /* the optimizer's points, capacity x view knobs */
+    int                     *choices;    /* of the view's knobs */
+    int                      prepared;   /* proposals of this ask that became trials */
+    bool                     is_ahead;   /* they are being priced while the optimizer still asks */
     int64_t                  counted;    /* against the budget */
     int64_t                  expected;   /* of the budget, where the optimizer ends before */
     const MerLogEnd         *end;        /* in the log that is resumed; NULL: none */
@@ -54,6 +58,9 @@ double mer_deadline_left(const MerTaskSearch *s, double now);
 /* `head`, then what the optimizer keeps; give `data` back with free(), after errors too. */
 MerStatus mer_task_search_save(const MerTaskSearch *s, MerKeep what, const void *head,
                                size_t head_size, char **data, size_t *size, MerError *error);
+
+/* task_loop.c: the optimizer's proposals up to this one are ready (MerSearch.ready). */
+void mer_task_search_ready(void *search, int count);
 
 /* Would this trial be the best so far? */
 bool mer_task_is_better(const MerRunTask *task, const MerRunTrial *trial);

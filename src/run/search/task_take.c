@@ -29,8 +29,11 @@ static bool dominates(const MerRunSpec *spec, const MerFrontPoint *a, const MerF
 bool mer_task_joins_front(const MerRunState *run, const MerRunTask *task, const MerRunTrial *trial)
 {
     const MerTaskResult *result = task->result;
-    MerFrontPoint        point = front_point(run->spec, trial);
     bool joins = run->spec->pareto_count > 0 && trial->cost.feasible && !trial->cost.cut;
+    if (!joins) {
+        return false;
+    }
+    MerFrontPoint point = front_point(run->spec, trial);
     for (int i = 0; joins && i < result->front_count; i++) {
         joins = !dominates(run->spec, &result->front[i], &point);
     }
@@ -40,9 +43,11 @@ bool mer_task_joins_front(const MerRunState *run, const MerRunTask *task, const 
 static void keep_front(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
 {
     MerTaskResult *result = task->result;
-    MerFrontPoint  point = front_point(run->spec, trial);
-    bool           is_known = dominates(run->spec, &point, &point);
-    if (!is_known || !mer_task_joins_front(run, task, trial)) {
+    if (!mer_task_joins_front(run, task, trial)) {
+        return;
+    }
+    MerFrontPoint point = front_point(run->spec, trial);
+    if (!dominates(run->spec, &point, &point)) { /* some value is not known */
         return;
     }
     int kept = 0;
@@ -97,7 +102,7 @@ static void count_trial(MerTaskResult *result, const MerRunTrial *trial)
     result->evaluations += trial->same_as < 0;
     if (!trial->cost.feasible) {
         result->infeasible++;
-        mer_reasons_count(result, trial->cost.reason);
+        mer_reasons_count(result, &trial->cost);
     }
 }
 

@@ -24,13 +24,16 @@ typedef struct Pool { /* the best of one old task so far, best first */
     int         count, capacity, knobs;
     int         share; /* of them are given at most */
     bool        is_read, is_wanted;
-    const int  *from; /* by knob of the new task: old knob; NULL: the same space */
+    const int  *from;    /* by knob of the new task: old knob; NULL: the same space */
+    int        *choices; /* of all old knobs; NULL: the log has its points in full */
+    int         choice_count;
 } Pool;
 
 /* Of the run's own log: what it holds up to here need not be read again for the next task. */
 typedef struct MerWarmChain {
-    Pool   *pools;
-    int64_t bytes, lines;
+    Pool       *pools;
+    int64_t     bytes, lines;
+    MerLogWords words; /* of these lines */
 } MerWarmChain;
 
 typedef struct Reader {
@@ -42,6 +45,8 @@ typedef struct Reader {
     int          pool_count, capacity;
     int64_t      damaged, first_damaged; /* lines, and the number of the first */
     const char  *refusal;                /* why it is no log of another tool; NULL: nobody said */
+    MerLogWords *words;
+    MerWordsText full; /* the line at hand */
 } Reader;
 
 /* RUN:k -> path of the log and k. A RUN may itself contain colons. */
@@ -184,8 +189,7 @@ static void open_pools(Reader *reader, int count)
 {
     MerRunState *run = reader->run;
     reader->pool_count = count;
-    if (reader->is_chain && !run->chain) {
-        run->chain = MER_NEW(run->arena, MerWarmChain);
+    if (reader->is_chain && !run->chain->pools) {
         run->chain->pools = MER_ARRAY(run->arena, Pool, count + 1);
     }
     reader->pools = reader->is_chain ? run->chain->pools : MER_ARRAY(run->arena, Pool, count + 1);
@@ -197,6 +201,19 @@ static void reserve(const Reader *reader, Pool *pool)
     if (!pool->list && pool->is_read) {
         pool->capacity = reader->is_chain ? reader->capacity : pool->share;
         pool->list = MER_ARRAY(reader->run->arena, Candidate *, pool->capacity + 1);
+    }
+}
+
+static void read_choices(Reader *reader, Pool *pool, const cJSON *choices)
+{
+    const cJSON *item;
+    int          count = cJSON_GetArraySize(choices);
+    pool->choice_count = 0;
+    pool->choices = choices ? MER_ARRAY(reader->run->arena, int, count + 1) : NULL;
+    cJSON_ArrayForEach(item, choices)
+    {
+        bool is_count = cJSON_IsNumber(item) && item->valuedouble >= 1;
+        pool->choices[pool->choice_count++] = is_count ? item->valueint : 1;
     }
 }
 
@@ -225,6 +242,7 @@ static MerStatus read_header(Reader *reader, const cJSON *header, MerError *erro
         const cJSON *knobs = mer_json_get(task, "knobs");
         bool         is_before = !reader->is_chain || t < reader->task->index;
         Pool        *pool = &reader->pools[t];
+        read_choices(reader, pool, mer_json_get(task, "choices"));
         pool->knobs = reader->is_chain        ? run->tasks[t].problem.space.knob_count
                       : cJSON_IsNumber(knobs) ? knobs->valueint
                                               : 0;
@@ -291,13 +309,15 @@ static bool take_trial(Reader *reader, const cJSON *line, Candidate **memory)
     const cJSON *index = mer_json_get(line, "index");
     const cJSON *point = mer_json_get(line, "point");
     if (!cJSON_IsNumber(task) || task->valueint < 0 || task->valueint >= reader->pool_count ||
-        !cJSON_IsNumber(index) || !cJSON_IsArray(point) ||
-        !mer_trial_read(line, &cost, &same_as, spent)) {
+        !cJSON_IsNumber(index)) {
         return false;
     }
     Pool *pool = &reader->pools[task->valueint];
     if (!pool->is_read) {
         return true;
+    }
+    if (!cJSON_IsArray(point) || !mer_trial_read(line, &cost, &same_as, spent)) {
+        return false;
     }
     size_t size = sizeof(Candidate) + (size_t)(pool->knobs + 1) * sizeof(MerIndex);
     *memory = *memory ? *memory : mer_arena_alloc(reader->run->arena, size);
@@ -331,6 +351,31 @@ static bool take_line(Reader *reader, const cJSON *line, Candidate **candidates)
     return t >= 0 && t < reader->pool_count && take_trial(reader, line, &candidates[t]);
 }
 
+/* The task of a trial line; -1: it names none. */
+static int task_of(const char *line)
+{
+    const char *cursor = line;
+    MerSlice    key, value;
+    bool        is_valid;
+    while (mer_slice_member(&cursor, &key, &value, &is_valid)) {
+        if (mer_slice_equals(key, "\"task\"")) {
+            return *value.text >= '0' && *value.text <= '9' ? atoi(value.text) : -1;
+        }
+    }
+    return -1;
+}
+
+/* A line in full; one that is not whole stays as it is. */
+static const char *full_line(Reader *reader, const char *line)
+{
+    int         task = task_of(line);
+    Pool       *pool = task >= 0 && task < reader->pool_count ? &reader->pools[task] : NULL;
+    bool        has_points = pool && pool->is_read && pool->choices;
+    const char *full = mer_words_full_line(reader->words, line, has_points ? pool->choices : NULL,
+                                           has_points ? pool->choice_count : 0, &reader->full);
+    return full ? full : line;
+}
+
 /* The run's own log is read from where the task before left off, to where the run is: a resumed one goes on. */
 static MerStatus read_log(Reader *reader, FILE *file, MerError *error)
 {
@@ -344,10 +389,11 @@ static MerStatus read_log(Reader *reader, FILE *file, MerError *error)
     Candidate  **candidates = NULL; /* memory for the line at hand, by old task */
     while (status == MER_OK && (!reader->is_chain || bytes < run->log.bytes) &&
            (length = getline(&text, &capacity, file)) > 0) {
-        cJSON *line = cJSON_Parse(text);
         number++;
         bytes += length;
+        cJSON *line = cJSON_Parse(number == 1 ? text : full_line(reader, text));
         if (number == 1) {
+            mer_words_take_header(reader->words, text);
             status = read_header(reader, line, error);
             candidates = MER_ARRAY(run->arena, Candidate *, reader->pool_count + 1);
             bool is_known = run->chain && reader->is_chain && run->chain->bytes > 0;
@@ -461,7 +507,9 @@ MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, i
     }
     if (reader.is_chain) {
         MER_TRY(mer_runlog_flush(&run->log, error));
+        run->chain = run->chain ? run->chain : MER_NEW(run->arena, MerWarmChain);
     }
+    reader.words = reader.is_chain ? &run->chain->words : MER_NEW(run->arena, MerLogWords);
     MerError  refusal = {0};
     MerStatus status = read_foreign(&reader, points, count, &refusal);
     if (status != MER_UNSUPPORTED) {
@@ -475,6 +523,7 @@ MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, i
     }
     status = read_log(&reader, file, error);
     fclose(file);
+    free(reader.full.text);
     MER_TRY(status);
     warn_damaged(&reader);
     give_points(&reader, points, count);
