@@ -321,7 +321,7 @@ static bool is_small(const MerBatch *batch, int count)
 static int chunk_size(const MerBatch *batch, int count)
 {
     static const double WORTH_S = 2e-6;
-    enum { PARTS = 8 };
+    enum { PARTS = 8, LANES = 8 };
     int threads = mer_pool_threads(batch->pool);
     if (!is_parallel(batch) || batch->seconds_each > 1e-3) {
         return 1;
@@ -330,6 +330,9 @@ static int chunk_size(const MerBatch *batch, int count)
     int worth = (int)fmin(ceil(WORTH_S / fmax(batch->seconds_each, 1e-9)), PARTS);
     int most = is_small(batch, count) ? count : (count + threads - 1) / threads;
     int chunk = fair > worth ? fair : worth;
+    if (batch->evaluator->type->evaluate_batch) {
+        chunk = (chunk + LANES - 1) / LANES * LANES; /* such evaluators price so many at once */
+    }
     chunk = chunk < most ? chunk : most;
     return chunk < 1 ? 1 : chunk < MAX_CHUNK ? chunk : MAX_CHUNK;
 }
