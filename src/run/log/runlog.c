@@ -16,7 +16,7 @@
 
 enum { BUFFER = 1 << 16 };
 
-static const double SYNC_INTERVAL_S = 1;
+static const double SYNC_INTERVAL_S = 1, WRITE_INTERVAL_S = 0.05, QUICK_BATCH_S = 0.001;
 
 static MerStatus io_error(const MerRunlog *log, const char *what, MerError *error)
 {
@@ -77,12 +77,29 @@ MerStatus mer_runlog_sync(MerRunlog *log, MerError *error)
     return is_done ? MER_OK : io_error(log, "write", error);
 }
 
+MerStatus mer_runlog_write(MerRunlog *log, MerError *error)
+{
+    return log->file && !log->is_replay ? write_out(log, error) : MER_OK;
+}
+
+/* Batches that follow each other within a moment are written together: a call of the system takes longer than a
+ * small one. */
 MerStatus mer_runlog_flush(MerRunlog *log, MerError *error)
 {
-    if (log->file && mer_clock() - log->last_sync >= SYNC_INTERVAL_S) {
+    if (!log->file) {
+        return MER_OK;
+    }
+    double now = mer_clock();
+    bool   is_quick = now - log->last_flush < QUICK_BATCH_S;
+    log->last_flush = now;
+    if (now - log->last_sync >= SYNC_INTERVAL_S) {
         return mer_runlog_sync(log, error);
     }
-    return log->file && !log->is_replay ? write_out(log, error) : MER_OK;
+    if (is_quick && now - log->last_write < WRITE_INTERVAL_S) {
+        return MER_OK;
+    }
+    log->last_write = now;
+    return mer_runlog_write(log, error);
 }
 
 MerStatus mer_runlog_close(MerRunlog *log, MerError *error)

@@ -24,16 +24,19 @@ typedef struct MerRunlog {
     char   *buffer; /* lines that are not yet written, `filled` bytes */
     size_t  filled;
     bool is_synced, is_name_synced; /* whether the disk has what was written, and the file's name */
-    double       last_sync;
-    MerLogWords  words; /* of the trial lines so far */
-    MerWordsText full;  /* the line read last, in full */
+    double       last_sync, last_write, last_flush; /* when */
+    MerLogWords  words;                             /* of the trial lines so far */
+    MerWordsText full;                              /* the line read last, in full */
 } MerRunlog;
 
 /* `path` NULL: a log that drops everything. With `resume` an existing log is replayed; without it, an
  * existing one is replaced. */
 MerStatus mer_runlog_open(MerRunlog *log, const char *path, bool resume, MerError *error);
-/* Writes what was gathered, so that it survives a kill; once a second it syncs, too. */
+/* After each batch: writes what was gathered, so that it survives a kill, at the latest a twentieth of a second after
+ * the last time; once a second it syncs, too. */
 MerStatus mer_runlog_flush(MerRunlog *log, MerError *error);
+/* Writes it now. */
+MerStatus mer_runlog_write(MerRunlog *log, MerError *error);
 /* Waits for the disk, so that what was logged survives a power cut. */
 MerStatus mer_runlog_sync(MerRunlog *log, MerError *error);
 MerStatus mer_runlog_close(MerRunlog *log, MerError *error); /* also after errors */

@@ -169,6 +169,14 @@ void mer_batch_expect(const MerRunTrial *trial)
     __builtin_prefetch(&trial->cost);
 }
 
+void mer_batch_expect_line(const MerRunTrial *trial)
+{
+    if (trial->json.text) {
+        __builtin_prefetch(trial->json.text);
+        __builtin_prefetch(trial->json.text + 64);
+    }
+}
+
 /* Places for snapshots are given out before the threads start, never one that this batch reads. */
 static void place_snapshots(MerBatch *batch)
 {
@@ -322,27 +330,37 @@ static bool is_parallel(const MerBatch *batch)
     return batch->evaluator->type->mode == MER_EVALUATE_PARALLEL;
 }
 
+/* Is so little to do that another thread would take longer to hear of it? */
+static bool is_small(const MerBatch *batch, int count)
+{
+    static const double LEAST_S = 15e-6;
+    return count * batch->seconds_each < LEAST_S;
+}
+
 /* How many plans a thread takes at once: enough to be worth the way, few enough that no thread is left without. */
 static int chunk_size(const MerBatch *batch, int count)
 {
     static const double WORTH_S = 2e-6;
-    enum { PARTS = 8 };
+    enum { PARTS = 8, LANES = 8 };
     int threads = mer_pool_threads(batch->pool);
     if (!is_parallel(batch) || batch->seconds_each > 1e-3) {
         return 1;
     }
-    int fair = threads == 1 ? MAX_CHUNK : count / (threads * PARTS);
+    int fair = threads == 1 || is_small(batch, count) ? MAX_CHUNK : count / (threads * PARTS);
     int worth = (int)fmin(ceil(WORTH_S / fmax(batch->seconds_each, 1e-9)), PARTS);
-    int most = (count + threads - 1) / threads;
+    int most = is_small(batch, count) ? count : (count + threads - 1) / threads;
     int chunk = fair > worth ? fair : worth;
+    if (batch->evaluator->type->evaluate_batch) {
+        chunk = (chunk + LANES - 1) / LANES * LANES; /* such evaluators price so many at once */
+    }
     chunk = chunk < most ? chunk : most;
     return chunk < 1 ? 1 : chunk < MAX_CHUNK ? chunk : MAX_CHUNK;
 }
 
-static void take_time(MerBatch *batch)
+static void take_time(MerBatch *batch, bool is_shared)
 {
     if (batch->todo_count > 0) {
-        int threads = is_parallel(batch) ? mer_pool_threads(batch->pool) : 1;
+        int threads = is_shared ? mer_pool_threads(batch->pool) : 1;
         batch->seconds_each = (mer_clock() - batch->started) * threads / batch->todo_count;
         batch->last_count = batch->todo_count;
     }
@@ -351,7 +369,7 @@ static void take_time(MerBatch *batch)
 bool mer_batch_begin(MerBatch *batch, MerRunTrial *trials, bool write_lines)
 {
     if (batch->use_memo || batch->snapshots || !is_parallel(batch) ||
-        mer_pool_threads(batch->pool) == 1) {
+        mer_pool_threads(batch->pool) == 1 || is_small(batch, batch->last_count)) {
         return false;
     }
     batch->trials = trials;
@@ -384,7 +402,7 @@ void mer_batch_end(MerBatch *batch, int count)
         batch->given = chunks;
     }
     mer_pool_finish(batch->pool);
-    take_time(batch);
+    take_time(batch, true);
 }
 
 void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write_lines)
@@ -403,16 +421,17 @@ void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write
     }
     batch->chunk = chunk_size(batch, batch->todo_count);
     batch->started = mer_clock();
-    int chunks = (batch->todo_count + batch->chunk - 1) / batch->chunk;
-    if (is_parallel(batch)) {
+    int  chunks = (batch->todo_count + batch->chunk - 1) / batch->chunk;
+    bool is_shared = is_parallel(batch) && !is_small(batch, batch->todo_count);
+    if (is_shared) {
         mer_pool_start(batch->pool, price_chunk, batch);
         mer_pool_add(batch->pool, chunks);
         mer_pool_finish(batch->pool);
     }
-    for (int c = 0; !is_parallel(batch) && c < chunks; c++) {
+    for (int c = 0; !is_shared && c < chunks; c++) {
         price_chunk(batch, c, 0);
     }
-    take_time(batch);
+    take_time(batch, is_shared);
     for (int i = 0; i < count; i++) {
         if (trials[i].is_known) {
             trials[i].score = mer_objective_score(batch->objective, &trials[i].cost);

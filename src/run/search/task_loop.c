@@ -229,6 +229,7 @@ static MerStatus record(MerTaskSearch *s, int count, int *done, MerError *error)
         MerRunTrial *trial = &s->trials[*done];
         if (*done + AHEAD < count) {
             mer_batch_expect(trial + AHEAD);
+            mer_batch_expect_line(trial + AHEAD / 2);
         }
         bool may_be_reported =
             mer_task_is_better(s->task, trial) || mer_task_joins_front(s->run, s->task, trial);

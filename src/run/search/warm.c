@@ -506,7 +506,7 @@ MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, i
         return MER_OK; /* nothing solved yet, or nothing written down */
     }
     if (reader.is_chain) {
-        MER_TRY(mer_runlog_flush(&run->log, error));
+        MER_TRY(mer_runlog_write(&run->log, error));
         run->chain = run->chain ? run->chain : MER_NEW(run->arena, MerWarmChain);
     }
     reader.words = reader.is_chain ? &run->chain->words : MER_NEW(run->arena, MerLogWords);
