@@ -308,12 +308,42 @@ static bool is_one_sided(const State *s)
 
 static void warn_of(State *s, const char *what)
 {
-    char text[300], at[40] = "";
+    char    text[300], at[40] = "";
+    MerJson json = {0};
     if (s->options.target <= 0) {
         snprintf(at, sizeof at, "lambda %g: ", s->full_strength);
     }
-    snprintf(text, sizeof text, "\"%s%s\"", at, what);
-    mer_note(s->search->notes, "warning", text);
+    snprintf(text, sizeof text, "%s%s", at, what);
+    mer_json_text(&json, NULL, text);
+    mer_note(s->search->notes, "warning", json.text);
+    mer_json_free(&json);
+}
+
+/* Of the last epoch. */
+static void warn_of_refusals(State *s)
+{
+    const MerChoiceCost *price = &s->price;
+    char                 text[200];
+    if (price->priced > 0 && price->refused * 10 >= price->priced) {
+        snprintf(text, sizeof text, "%lld of %lld drawn choices have no price: %.120s",
+                 (long long)price->refused, (long long)price->priced, price->reason.message);
+        warn_of(s, text);
+    }
+}
+
+static void warn_of_target(State *s)
+{
+    double target = s->options.target, cost;
+    char   text[120];
+    if (target <= 0) {
+        return;
+    }
+    cost = mer_choice_cost_of(&s->price, s->tape, s->best.point);
+    if (cost > 1.005 * target) {
+        snprintf(text, sizeof text, "the target of %.3g of the reference's cost was missed: %.3g",
+                 target, cost);
+        warn_of(s, text);
+    }
 }
 
 /* Known ways in which such a search fails. */
@@ -335,6 +365,8 @@ static void warn(State *s, const Verdict *v)
                  100 * (share(&v->soft) - share(&v->hard)));
         warn_of(s, text);
     }
+    warn_of_refusals(s);
+    warn_of_target(s);
 }
 
 static MerStatus run_epoch(State *s, Verdict *v, MerError *error)

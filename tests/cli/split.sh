@@ -107,3 +107,5 @@ says err "min_energy needs energies: platform gap8 has no power_mw or no clock_h
 expect 1 "$MERCATOR" split ds_cnn --platform gap8 --objective energy --quiet --no-report --force -o refused
 one_line err
 says err "objective energy needs energy, which no plan has: the platform has no power_mw"
+expect 1 "$MERCATOR" split ds_cnn --platform gap8 --pareto latency,energy --quiet --no-report --force -o refused
+says err "--pareto: no plan has energy: the platform has no power_mw"

@@ -128,3 +128,8 @@ cmp named/deploy/weights.c again/deploy/weights.c
 # a cache that cannot be is said at once
 expect 1 "$MERCATOR" split resnet8 --dataset digits8x8 --quick true --warmup_cache /proc/none --no-report --quiet -o uncached
 says err "/proc/none"
+
+# a target that cannot be met is said, with what came of it
+expect 0 "$MERCATOR" split resnet8 --dataset digits8x8 --samples 50 --warmup_epochs 1 --optimizer odimo:target=0.1,search_epochs=2 \
+    --evaluator split_train:finetune_epochs=0 --no-report --quiet -o missed
+says err "the target of 0.1 of the reference's cost was missed: "

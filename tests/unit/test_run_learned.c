@@ -145,6 +145,41 @@ static void test_a_damaged_state_is_left_aside(void **state)
     mer_arena_free(arena);
 }
 
+typedef struct Second {
+    const MerRunSpec *spec;
+    int               tried;
+} Second;
+
+/* Another run on the same folder, once there is a state. */
+static void run_again(void *state, const MerRunProgress *progress)
+{
+    Second *second = state;
+    (void)progress;
+    if (second->tried < 3 && has_state(second->spec)) {
+        MerArena    *arena = mer_arena_new();
+        MerRunSpec   spec = *second->spec;
+        MerRunResult result;
+        MerError     error = {0};
+        spec.resume = true;
+        assert_int_equal(mer_run(&spec, NULL, arena, &result, &error), MER_IO);
+        assert_non_null(strstr(error.message, "another run is writing this log"));
+        mer_arena_free(arena);
+        second->tried++;
+    }
+}
+
+static void test_a_log_in_use_is_refused_after_states_were_saved(void **state)
+{
+    (void)state;
+    MerArena   *arena = mer_arena_new();
+    MerRunSpec  spec = spec_of("ppo", arena);
+    Second      second = {&spec, 0};
+    MerRunHooks hooks = {.state = &second, .progress = run_again};
+    run_or_fail(&spec, &hooks, arena);
+    assert_int_equal(second.tried, 3);
+    mer_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +187,7 @@ int main(void)
         cmocka_unit_test(test_a_search_that_cannot_be_saved_yet_is_asked_again),
         cmocka_unit_test(test_a_log_cut_short_of_its_state_is_replayed),
         cmocka_unit_test(test_a_damaged_state_is_left_aside),
+        cmocka_unit_test(test_a_log_in_use_is_refused_after_states_were_saved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -43,8 +44,8 @@ MerStatus mer_runlog_open(MerRunlog *log, const char *path, bool resume, MerErro
     if (!log->file) {
         return io_error(log, "write", error);
     }
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fcntl(descriptor, F_SETLK, &whole) != 0 && (errno == EACCES || errno == EAGAIN)) {
+    /* not by fcntl, whose locks are gone once this process closes the file elsewhere, after a look at it */
+    if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         return mer_error_set(error, MER_IO, "%s: another run is writing this log", path);
     }
     log->is_replay = resume;

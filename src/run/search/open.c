@@ -184,6 +184,12 @@ static MerStatus check_unknown(const MerRunState *run, const MerRunTask *task, M
     MerMetric           missing;
     uint64_t            unknown =
         evaluator->type->unknown ? evaluator->type->unknown(evaluator->state, &why) : 0;
+    for (int m = 0; m < run->spec->pareto_count; m++) {
+        if (unknown >> run->spec->pareto[m] & 1) {
+            return mer_error_set(error, MER_INVALID, "--pareto: no plan has %s: %s",
+                                 mer_metric_info(run->spec->pareto[m])->name, why);
+        }
+    }
     if (!run->objective.text || mer_objective_needs(&run->objective, ~unknown, &missing)) {
         return MER_OK;
     }

@@ -74,6 +74,7 @@ void mer_phase_end(MerPhaseWatch *watch, const char *phase, int epoch, int epoch
         }
         mer_json_end_object(&json);
         fprintf(watch->clock_file, "%s\n", json.text);
+        fflush(watch->clock_file); /* a killed run has its epochs, too */
         mer_json_free(&json);
     }
     watch->began = NAN;
