@@ -261,7 +261,8 @@ static void expect_open_error(const char *machine, const char *decide, const cha
 static void test_a_platform_without_links_is_refused_with_a_hint(void **state)
 {
     (void)state;
-    expect_open_error("units: [{name: u, count: 2}]", "place", "cluster", "--platform");
+    expect_open_error("units: [{name: u, count: 2}]", "place", "cluster",
+                      "expected links: [{from:");
     expect_open_error(MESH, "place,order", "cluster:preset=placeto", "expected decide=place");
 }
 
