@@ -14,7 +14,7 @@ function(mercator_exports file)
         set(before)
         while(NOT before STREQUAL text)
             set(before "${text}")
-            string(REGEX REPLACE "{[^{}]*}" " " text "${text}")
+            string(REGEX REPLACE "{[^{}]*}" ";" text "${text}") # what follows a body is another declaration
         endwhile()
         # One declaration per line. Brackets mean something to CMake's lists and nothing here.
         string(REGEX REPLACE "[][ \t\n}]+" " " text "${text}")

@@ -7,8 +7,8 @@ if [ ! -e "$library" ]; then
 fi
 
 # Read by the compiler, not by the script that made the linker's list. Once comments and macros are gone, a name
-# of ours before a parenthesis is a function (bodies, which could call one, do not belong into these headers), and
-# data is declared `extern`.
+# of ours before a parenthesis is a function, and data is declared `extern`. The few that have their body there
+# (static inline) are no part of the library.
 for header in "$MERCATOR_SOURCE_DIR"/include/mercator/*.h; do
     echo "#include \"mercator/${header##*/}\""
 done >all.c
@@ -16,7 +16,9 @@ done >all.c
 {
     grep -oE '\bmer_[a-z0-9_]+ *\(' declarations
     grep -E '^ *extern [^(]*\bmer_' declarations | grep -oE '\bmer_[a-z0-9_]+' || true
-} | tr -d ' (' | LC_ALL=C sort -u >declared
+} | tr -d ' (' | LC_ALL=C sort -u >named
+tr '\n' ' ' <declarations | grep -oE 'static inline [^({;]*\(' | grep -oE 'mer_[a-z0-9_]+' | LC_ALL=C sort -u >inside
+LC_ALL=C comm -23 named inside >declared
 nm -D --defined-only "$library" | awk '{ sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u >exported
 
 test "$(wc -l <declared)" -ge 70
