@@ -125,7 +125,7 @@ class Study:
             for i in range(count):
                 key = (method, i if count > 1 else None)
                 self.points[key] = {seed: run[i] for seed, run in runs.items()}
-        self.fixed = [key for key in self.points if key[1] is None and key[0] != "target"]
+        self.fixed = [key for key in self.points if key[1] is None and key[0] != "target" and not key[0].startswith("energy_")]
 
     def of(self, *methods):
         return [key for key in self.points if key[0] in methods]
@@ -186,8 +186,8 @@ def name(key, strengths=()):
     method, index = key
     if index is None:
         return "searched, 10" if method == "high" else method
-    if method == "low":
-        return f"searched, {(0.003, 0.03)[index]}"
+    if method in ("low", "energy_low"):
+        return f"{'searched' if method == 'low' else 'energy'}, {(0.003, 0.03)[index]}"
     return f"{method}, no. {index + 1}" if method.endswith("_polished") else f"{method}, {strengths[index]}"
 
 
@@ -327,9 +327,9 @@ def darkside(root, strengths):
                  (study.mean(conv, energy) - energy_of_rest) / (costs[1] - energy_of_rest)]
         rows.append([name(key, strengths), len(study.points[key]), f"{costs[0]:.0f}", f"{costs[1]:.1f}"] + [f"{t:.2f}x" for t in times] +
                     [f"{study.accuracy(key, part):.2f}" for part in PARTS] +
-                    ["" if key == conv else signed(study.difference(key, conv))])
+                    ["" if key == other else signed(study.difference(key, other)) for other in (conv, ("conv_24_epochs", None))])
     table(["mapping, strength", "seeds", "cycles", "energy uJ", "latency, network", "energy, network", "latency, searchable layers",
-           "energy, searchable layers", "test", "noisy", "shifted", "test against all_conv"], rows)
+           "energy, searchable layers", "test", "noisy", "shifted", "test against all_conv", "against conv_24_epochs"], rows)
 
 
 def remedies(study, strengths, default):
@@ -355,7 +355,8 @@ def tables(root):
     remedies(hard, (0.03, 0.3, 3, 10, 100), default)
     for folder in ("fashion", "spoken"):
         methods = ("low", "searched", "searched_polished")
-        diana(root, folder, (0.3, 10, 100), [], methods, methods + ("energy", "energy_polished"))
+        diana(root, folder, (0.3, 10, 100), [], methods, methods + ("energy", "energy_polished", "energy_low", "energy_low_polished"),
+              ("energy_expected", "energy_epochs", "energy_faster"))
     darkside(root, (0.01, 0.1, 1))
 
 
