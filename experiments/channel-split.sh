@@ -93,9 +93,9 @@ more() {
 energy() {
     hard_case
     options="$options --objective energy"
-    searched hard "$ten" energy "$lambdas,$search" gradient=$default
+    searched hard "$six" energy "$lambdas,$search" gradient=$default
     start
-    polished hard "$ten" energy 5
+    polished hard "$six" energy 5
     searched hard "1 2 3" energy_expected "$lambdas,$search" gradient=expected
     start
 }
@@ -161,8 +161,13 @@ thrifty() {
     start
     polished fashion "$six" energy 3
 }
-# What was tried so that a split within all_8bit's energy is as accurate on fashion.
+# What was tried so that a split within all_8bit's energy is as accurate.
 frugal() {
+    spoken_case
+    options="$options --objective energy"
+    searched spoken "$six" energy_low "lambda=[0.003,0.03],$small" gradient=$default
+    start
+    polished spoken "$six" energy_low 2
     fashion_case
     options="$options --objective energy"
     searched fashion "$six" energy_low "lambda=[0.003,0.03],$small" gradient=$default
@@ -175,15 +180,15 @@ frugal() {
 long=search_epochs=8,alpha_rate=0.05
 darkside() {
     darkside_case
-    seeds="$ten 11 12"
-    fixed darkside "$seeds" "all_conv all_depthwise"
-    searched darkside "$seeds" high "lambda=[10],$long" gradient=$default
-    for seed in $seeds; do # three times the epochs for the two ends
+    fixed darkside "$ten" "all_conv all_depthwise"
+    searched darkside "$ten" high "lambda=[10],$long" gradient=$default
+    for seed in $ten; do # three times the epochs for the two ends
         for end in conv depthwise; do
-            add "darkside/${end}_24_epochs-$seed" $options --seed $seed --optimizer all_$end --evaluator split_train:finetune_epochs=24,answers=true
+            [ "$end" = depthwise ] && [ "$seed" -gt 6 ] ||
+                add "darkside/${end}_24_epochs-$seed" $options --seed $seed --optimizer all_$end --evaluator split_train:finetune_epochs=24,answers=true
         done
     done
-    searched darkside "$seeds" searched "lambda=[0.01,0.1,1],$long,ramp=linear" gradient=$default
+    searched darkside "$ten" searched "lambda=[0.01,0.1,1],$long,ramp=linear" gradient=$default
     for seed in $six; do
         add "darkside/half-$seed" $options --seed $seed --optimizer half --evaluator "$training"
     done
