@@ -31,10 +31,10 @@ extern const char *const mer_request_switches[]; /* flags without a value, ends 
 /* Is this one of the flags without a value (--quiet, ...)? */
 bool mer_request_is_switch(const char *flag);
 
-/* One spec per combination of what was asked for; MER_EXIT_DONE, or as above. */
+/* One MerRunSpec per combination of what was asked for; MER_EXIT_DONE, or as above. */
 int mer_request_expand(MerRequest *request, MerRunSpec **specs, int *count);
 
-/* Runs one spec with progress on stderr. `result` is filled on success. */
+/* Runs one MerRunSpec with progress on stderr. `result` is filled on success. */
 MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena *arena,
                           MerRunResult *result, MerError *error);
 /* Warnings go to stderr, also of a quiet request. */
@@ -75,7 +75,7 @@ typedef struct MerCellTotal {
 } MerCellTotal;
 
 /* Runs what is not finished yet in the folders root/001, ... Prints a line per cell (or its summary with --json)
- * in the order of the specs when `is_shown`. totals[i] belongs to specs[i]. Returns an exit code. */
+ * in the order of `specs` when `is_shown`. totals[i] belongs to specs[i]. Returns an exit code. */
 int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const char *root,
                   bool is_shown, MerCellTotal *totals, MerArena *arena);
 

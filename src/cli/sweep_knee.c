@@ -13,7 +13,7 @@ static const double LEAST = 0.05;
 
 typedef struct Point {
     double x, y;
-    int    index; /* of the spec */
+    int    index; /* of the MerRunSpec */
 } Point;
 
 static int by_x(const void *a, const void *b)

@@ -113,7 +113,7 @@ MerStatus mer_run_export(MerRunState *run, MerError *error);   /* export.c */
 const char *mer_run_detail(const MerRunTask *task, MerArena *arena);
 /* The evaluator's name with the options that differ from their defaults. */
 const char *mer_run_evaluator_text(const MerRunSpec *spec, MerArena *arena);
-/* The optimizer's options, its defaults if the spec has none. */
+/* The optimizer's options, its defaults if the MerRunSpec has none. */
 const void *mer_run_optimizer_options(const MerRunSpec *spec, MerArena *arena); /* task_open.c */
 /* Points of a generation of the optimizer; 0 if it has none. */
 int64_t mer_run_population(const MerRunSpec *spec, MerArena *arena); /* generations.c */

@@ -1,4 +1,4 @@
-/* One run from a spec to a result. */
+/* One run from a MerRunSpec to a result. */
 #include "run/search/task_search.h"
 
 #include "base/descriptor.h"

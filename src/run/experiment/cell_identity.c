@@ -1,4 +1,4 @@
-/* Which cell is this? The header of a log says what was run; a spec says what shall be run. Both are
+/* Which cell is this? The header of a log says what was run; a MerRunSpec says what shall be run. Both are
  * brought to one text, so that an experiment finds its finished cells under any name. */
 #include "run/experiment/cells.h"
 

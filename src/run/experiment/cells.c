@@ -30,15 +30,15 @@ typedef struct Outcome {
 } Outcome;
 
 typedef struct Batch {
-    MerCells       *cells;
-    MerArena       *arena;
-    Old            *old;
-    int             old_count;
-    bool           *is_begun, *is_new; /* by spec: has a log to look at; is run whatever it says */
-    int            *todo;              /* specs of this round */
-    int             todo_count, next, threads_each;
-    Outcome        *outcomes;
-    int             told, finished, warning_count;
+    MerCells *cells;
+    MerArena *arena;
+    Old      *old;
+    int       old_count;
+    bool     *is_begun, *is_new; /* by MerRunSpec: has a log to look at; is run whatever it says */
+    int      *todo;              /* MerRunSpecs of this round */
+    int       todo_count, next, threads_each;
+    Outcome  *outcomes;
+    int       told, finished, warning_count;
     const char    **warnings;
     pthread_mutex_t lock;
 } Batch;

@@ -17,7 +17,7 @@ typedef struct MerCells {
     void (*warn)(void *state, const char *text); /* each text once */
     /* A cell has ended (from any thread, one at a time). */
     void (*tick)(void *state, int finished, const MerRunSpec *spec);
-    /* Its result, in the order of the specs; `error` is not NULL where it failed. Of a cell that was
+    /* Its result, in the order of `specs`; `error` is not NULL where it failed. Of a cell that was
      * found finished only the totals are known. */
     void (*done)(void *state, int index, const MerRunResult *result, const MerError *error);
 } MerCells;
@@ -25,7 +25,7 @@ typedef struct MerCells {
 /* A cell that fails does not stop the others; whether one did is told to `done` only. */
 MerStatus mer_cells_run(MerCells *cells, MerArena *arena, MerError *error);
 
-/* What a run is made of, as text: equal for equal specs, whatever the folder, threads or clock. */
+/* What a run is made of, as text: equal for equal MerRunSpecs, whatever the folder, threads or clock. */
 const char *mer_cell_identity(const MerRunSpec *spec, MerArena *arena);
 /* The same from the first line of a log; NULL if that is no header. */
 const char *mer_cell_identity_of(const char *header, MerArena *arena);

@@ -100,7 +100,7 @@ MerStatus mer_experiment_fill(const MerOption *table, const MerPreset *presets, 
 MerStatus mer_experiment_inner(MerReference *reference, const char *named, MerRunSpec *spec,
                                MerArena *arena, MerError *error);
 
-/* Fills the spec's exports from texts `NAME` or `NAME=FILE`. */
+/* Fills the exports of a MerRunSpec from texts `NAME` or `NAME=FILE`. */
 MerStatus mer_experiment_exports(const MerTexts *texts, MerRunSpec *spec, MerArena *arena,
                                  MerError *error);
 
@@ -112,7 +112,7 @@ MerStatus mer_experiment_dims(const MerTexts *texts, MerImportOptions *options, 
 /* Puts `place` (NULL: nothing) before the message of a failed call; returns `status`. */
 MerStatus mer_experiment_fail_at(const char *place, MerStatus status, MerError *error);
 
-/* Imports inputs, resolves plug-ins and gives one spec per combination. `warn` may be NULL. */
+/* Imports inputs, resolves plug-ins and gives one MerRunSpec per combination. `warn` may be NULL. */
 MerStatus mer_experiment_expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,
                                 void (*warn)(void *state, const char *text), void *state,
                                 MerError *error);

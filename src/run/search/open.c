@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The problem as the spec has it, not opened yet. */
+/* The problem as the MerRunSpec has it, not opened yet. */
 static MerProblem blank_problem(const MerRunSpec *spec, MerArena *arena)
 {
     const MerProblemClass *type = spec->problem;
