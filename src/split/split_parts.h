@@ -45,6 +45,8 @@ MerStatus mer_split_open(const MerProblem *problem, MerSplit *split, MerSplitRem
 MerStatus mer_split_find_layers(const MerGraph *graph, bool merges_pairs, MerSplitLayer **layers,
                                 int *count, MerSplitRemarks *remarks, MerArena *arena,
                                 MerError *error);
+/* split_plan.c: -1: there is none. */
+int mer_split_layer_named(const MerSplit *split, const char *name);
 /* split_ties.c: fills `tie` of the layers. */
 void mer_split_find_ties(const MerGraph *graph, MerSplitLayer *layers, int count, MerArena *arena);
 /* split_choices.c: how the platform can compute the layer. */

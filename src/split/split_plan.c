@@ -162,7 +162,7 @@ static MerStatus read_assignment(const MerSplitLayer *layer, const MerYaml *list
                                 list->path, layer->name);
 }
 
-static int layer_named(const MerSplit *split, const char *name)
+int mer_split_layer_named(const MerSplit *split, const char *name)
 {
     for (int l = 0; l < split->layer_count; l++) {
         if (strcmp(split->layers[l].name, name) == 0) {
@@ -180,7 +180,7 @@ static MerStatus read_layer(const MerSplit *split, MerYaml *map, MerSplitPlan *p
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
     MER_TRY(mer_yaml_need(map, "name", &node, error));
     MER_TRY(mer_yaml_text(node, &name, error));
-    int l = layer_named(split, name);
+    int l = mer_split_layer_named(split, name);
     if (l < 0 || is_read[l]) {
         return mer_yaml_expected(node, error, "%s",
                                  l < 0 ? "a layer of the network" : "every layer once");

@@ -31,6 +31,10 @@ edited()
 }
 edited '0,/"channels":8,/s//"channels":7,/' "ops[0].options[0].channels is 7, expected 8, as its ranges have"
 edited '0,/"c_out":16,/s//"c_out":17,/' "ops[0].c_out is 17, expected 16, as the network has"
+edited '0,/"c_in":1,/s//"c_in":3,/' "ops[0].c_in is 3, expected 1, as the network has"
+edited '0,/"kernel":\[3,3\]/s//"kernel":[3,1]/' "ops[0].kernel is [3, 1], expected [3, 3], as the network has"
+edited '0,/"unit":"digital"/s//"unit":"analog"/' "ops[0].options[0].unit is \"analog\", expected digital, as the platform has"
+edited '0,/"weights":"int8-pow2"/s//"weights":"ternary"/' "ops[0].options[0].weights is \"ternary\", expected int8-pow2, as the platform has"
 edited '0,/\[8,16\]/s//[7,16]/' "channel 7 of conv1 is in two ranges, expected every channel in one"
 edited '0,/\[8,16\]/s//[9,16]/' "ops[0].options[1].channels is 8, expected 7, as its ranges have"
 

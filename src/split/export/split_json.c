@@ -206,15 +206,6 @@ static bool has_split(const MerReadPlans *plans)
            mer_yaml_get(plans->root, "split_version");
 }
 
-static int layer_named(const MerSplit *split, const char *name)
-{
-    int l = 0;
-    while (l < split->layer_count && strcmp(split->layers[l].name, name) != 0) {
-        l++;
-    }
-    return l;
-}
-
 enum { NOBODY = 255 }; /* has the channel yet */
 
 /* The channels of an option are `permutation[first .. end]`; `count` of them are added. */
@@ -252,8 +243,34 @@ static MerStatus check_number(MerYaml *map, const char *key, int wanted, const c
     return value == wanted ? MER_OK : mer_yaml_expected(node, error, "%d, %s", wanted, why);
 }
 
-static MerStatus read_option(const MerSplitLayer *layer, MerYaml *map, const MerYaml *order,
-                             unsigned char *assignment, MerError *error)
+static MerStatus check_pair(MerYaml *map, const char *key, int first, int second, MerError *error)
+{
+    const MerYaml *node = mer_yaml_get(map, key);
+    int64_t        found[2] = {first, second};
+    if (node && (node->kind != MER_YAML_LIST || node->count != 2)) {
+        return mer_yaml_expected(node, error, "[%d, %d]", first, second);
+    }
+    for (int i = 0; node && i < 2; i++) {
+        MER_TRY(mer_yaml_int(node->items[i], 0, INT_MAX, &found[i], error));
+    }
+    return found[0] == first && found[1] == second
+               ? MER_OK
+               : mer_yaml_error(node, error,
+                                "%s is [%d, %d], expected [%d, %d], as the network has", node->path,
+                                (int)found[0], (int)found[1], first, second);
+}
+
+static MerStatus check_text(MerYaml *map, const char *key, const char *wanted, MerError *error)
+{
+    const char *text = wanted;
+    MER_TRY(mer_yaml_get_text(map, key, &text, error));
+    return strcmp(text, wanted) == 0 ? MER_OK
+                                     : mer_yaml_expected(mer_yaml_get(map, key), error,
+                                                         "%s, as the platform has", wanted);
+}
+
+static MerStatus read_option(const MerSplit *split, const MerSplitLayer *layer, MerYaml *map,
+                             const MerYaml *order, unsigned char *assignment, MerError *error)
 {
     MerYaml *node, *range;
     int      option = 0, count = 0;
@@ -264,6 +281,9 @@ static MerStatus read_option(const MerSplitLayer *layer, MerYaml *map, const Mer
         names[o] = layer->options[o].name;
     }
     MER_TRY(mer_yaml_word(node, names, layer->option_count, &option, error));
+    MER_TRY(
+        check_text(map, "unit", split->platform->units[layer->options[option].unit].name, error));
+    MER_TRY(check_text(map, "weights", layer->options[option].weights, error));
     if ((range = mer_yaml_get(map, "range")) != NULL) { /* of version 1 */
         MER_TRY(read_range(layer, range, order, option, assignment, &count, error));
         return check_number(map, "channels", count, "as its range has", error);
@@ -284,11 +304,10 @@ static MerStatus read_layer(const MerSplit *split, MerYaml *map, MerSplitPlan *p
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
     MER_TRY(mer_yaml_need(map, "name", &node, error));
     MER_TRY(mer_yaml_text(node, &name, error));
-    int l = layer_named(split, name);
-    if (l == split->layer_count || is_read[l]) {
+    int l = mer_split_layer_named(split, name);
+    if (l < 0 || is_read[l]) {
         return mer_yaml_expected(node, error, "%s",
-                                 l == split->layer_count ? "a layer of the network"
-                                                         : "every layer once");
+                                 l < 0 ? "a layer of the network" : "every layer once");
     }
     const MerSplitLayer *layer = &split->layers[l];
     unsigned char       *assignment = plan->assignment + layer->channel_start;
@@ -297,10 +316,13 @@ static MerStatus read_layer(const MerSplit *split, MerYaml *map, MerSplitPlan *p
     MER_TRY(mer_yaml_need(map, "permutation", &order, error));
     MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     MER_TRY(mer_yaml_check_kind(order, MER_YAML_LIST, error));
+    MER_TRY(check_number(map, "c_in", layer->c_in, "as the network has", error));
     MER_TRY(check_number(map, "c_out", layer->c_out, "as the network has", error));
+    MER_TRY(check_pair(map, "kernel", layer->k_h, layer->k_w, error));
+    MER_TRY(check_pair(map, "output", layer->o_h, layer->o_w, error));
     memset(assignment, NOBODY, (size_t)layer->c_out);
     for (int i = 0; i < list->count; i++) {
-        MER_TRY(read_option(layer, list->items[i], order, assignment, error));
+        MER_TRY(read_option(split, layer, list->items[i], order, assignment, error));
     }
     return memchr(assignment, NOBODY, (size_t)layer->c_out)
                ? mer_yaml_expected(order, error, "every channel of %d in one range", layer->c_out)
