@@ -65,3 +65,24 @@ says err "native kernels work on one image"
 # What would measure the whole space is refused before anything is compiled.
 expect 1 "$MERCATOR" codesign tiny.csv --platform native --optimizer dcoc --assess 1000 --budget 3
 says err "prices the whole space"
+
+# A killed run takes the child that measures with it: its log is free at once.
+cat >slow-cc <<'SH'
+#!/bin/sh
+[ ! -e slow ] || { : >waiting; exec sleep 60; }
+exec cc "$@"
+SH
+chmod +x slow-cc
+sed "s|compiler: cc|compiler: $PWD/slow-cc|" gcc.yaml >slow.yaml
+: >slow
+"$MERCATOR" codesign tiny.csv --platform slow.yaml --select 1 --budget 3 --quiet --no-report -o killed >/dev/null 2>&1 &
+pid=$!
+tries=0
+while [ ! -e waiting ] && [ $tries -lt 300 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+kill -9 $pid
+wait $pid 2>/dev/null || true
+rm slow
+expect 0 "$MERCATOR" codesign --resume killed --quiet --no-report

@@ -9,6 +9,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <unistd.h>
 
 static const double PATIENCE_S = 10; /* of evaluators that name no time */
@@ -22,6 +25,17 @@ static void spend(void *state, MerSpent what, double amount)
 {
     Answer *answer = state;
     answer->spent[what] += amount;
+}
+
+/* A child shares the lock of the log: were the run killed and the child left, nobody could resume it. */
+static void leave_with(pid_t parent)
+{
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    if (getppid() != parent) {
+        _exit(1);
+    }
 }
 
 /* The child never returns. Its notes are dropped, what it spends is told. */
@@ -82,8 +96,10 @@ static void measure(const MerEvaluator *evaluator, const MerPlan *plan, const Me
         mer_cost_refuse(cost, "crash: no pipe to a child process: %s", strerror(errno));
         return;
     }
+    pid_t parent = getpid();
     pid_t child = fork();
     if (child == 0) {
+        leave_with(parent);
         close(ends[0]);
         answer_and_leave(evaluator, plan, call, ends[1]);
     }
