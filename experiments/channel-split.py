@@ -125,7 +125,7 @@ class Study:
             for i in range(count):
                 key = (method, i if count > 1 else None)
                 self.points[key] = {seed: run[i] for seed, run in runs.items()}
-        self.fixed = [key for key in self.points if key[1] is None and key[0] != "target" and not key[0].startswith("energy_")]
+        self.fixed = [key for key in self.points if key[1] is None and key[0] not in ("target", "high") and not key[0].startswith("energy_")]
 
     def of(self, *methods):
         return [key for key in self.points if key[0] in methods]
@@ -312,13 +312,14 @@ def fixed_part(folder):
     return sum(row[0] for row in alone), sum(row[1] for row in alone)
 
 
-def darkside(root, strengths):
-    study = Study(root, "darkside")
+def darkside(root, folder, strengths, rivals=()):
+    study = Study(root, folder)
     conv = ("all_conv", None)
     if conv not in study.points:
         return
-    print(f"## darkside: {study.cpu / 3600:.2f} CPU-hours\n")
-    cycles_of_rest, energy_of_rest = fixed_part(f"{root}/darkside/all_conv-1")
+    print(f"## {folder}: {study.cpu / 3600:.2f} CPU-hours\n")
+    cycles_of_rest, energy_of_rest = fixed_part(f"{root}/{folder}/all_conv-{min(study.points[conv])}")
+    rivals = [(rival, None) for rival in ("all_conv",) + rivals]
     rows = []
     for key in sorted(study.points, key=study.cycles):
         costs = [study.mean(key, cycles), study.mean(key, energy)]
@@ -327,9 +328,10 @@ def darkside(root, strengths):
                  (study.mean(conv, energy) - energy_of_rest) / (costs[1] - energy_of_rest)]
         rows.append([name(key, strengths), len(study.points[key]), f"{costs[0]:.0f}", f"{costs[1]:.1f}"] + [f"{t:.2f}x" for t in times] +
                     [f"{study.accuracy(key, part):.2f}" for part in PARTS] +
-                    ["" if key == other else signed(study.difference(key, other)) for other in (conv, ("conv_24_epochs", None))])
+                    ["" if key == other else signed(study.difference(key, other)) for other in rivals])
     table(["mapping, strength", "seeds", "cycles", "energy uJ", "latency, network", "energy, network", "latency, searchable layers",
-           "energy, searchable layers", "test", "noisy", "shifted", "test against all_conv", "against conv_24_epochs"], rows)
+           "energy, searchable layers", "test", "noisy", "shifted"] + [f"against {rival[0]}" for rival in rivals], rows)
+    matched(study, study.of("searched", "high"), strengths, cycles)
 
 
 def remedies(study, strengths, default):
@@ -357,7 +359,8 @@ def tables(root):
         methods = ("low", "searched", "searched_polished")
         diana(root, folder, (0.3, 10, 100), [], methods, methods + ("energy", "energy_polished", "energy_low", "energy_low_polished"),
               ("energy_expected", "energy_epochs", "energy_faster"))
-    darkside(root, (0.01, 0.1, 1))
+    darkside(root, "darkside_24", (0.1, 1), ("all_depthwise",))
+    darkside(root, "darkside", (0.01, 0.1, 1), ("conv_24_epochs",))
 
 
 if __name__ == "__main__":

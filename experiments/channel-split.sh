@@ -24,7 +24,7 @@ data=$2
 out=$3
 here=$(dirname "$0")
 shift 3
-[ $# -gt 0 ] || set -- hard more energy remedies fashion spoken thrifty frugal darkside ends
+[ $# -gt 0 ] || set -- hard more energy remedies fashion spoken thrifty frugal darkside brief ends
 default=exact # the way to differentiate the cost that won
 mkdir -p "$out"
 queue=$out/queue.$$
@@ -178,11 +178,25 @@ frugal() {
     polished fashion "$six" energy_low 2
 }
 long=search_epochs=8,alpha_rate=0.05
+fresh="11 12 13 14 15 16 17 18"
+# 24 epochs of fine-tune: with 8 the ends are far from trained, and differ by points from seed to seed (stage brief). Seeds that the other
+# stages do not have.
 darkside() {
+    darkside_case
+    training=split_train:finetune_epochs=24,answers=true
+    for seed in ${SEEDS:-$fresh}; do # all cells of a seed, then the next: the command can be stopped at any time
+        fixed darkside_24 $seed "all_conv all_depthwise half"
+        searched darkside_24 $seed high "lambda=[10],$long" gradient=$default
+        searched darkside_24 $seed searched "lambda=[0.1,1],$long,ramp=linear" gradient=$default
+        start
+    done
+}
+# The same with 8 epochs, and three times as many for the two ends.
+brief() {
     darkside_case
     fixed darkside "$ten" "all_conv all_depthwise"
     searched darkside "$ten" high "lambda=[10],$long" gradient=$default
-    for seed in $ten; do # three times the epochs for the two ends
+    for seed in $ten; do
         for end in conv depthwise; do
             [ "$end" = depthwise ] && [ "$seed" -gt 6 ] ||
                 add "darkside/${end}_24_epochs-$seed" $options --seed $seed --optimizer all_$end --evaluator split_train:finetune_epochs=24,answers=true
