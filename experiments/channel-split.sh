@@ -178,7 +178,7 @@ frugal() {
     polished fashion "$six" energy_low 2
 }
 long=search_epochs=8,alpha_rate=0.05
-fresh="11 12 13 14 15 16 17 18"
+fresh="11 12 13 14 15 16 17 18 19 20"
 # 24 epochs of fine-tune: with 8 the ends are far from trained, and differ by points from seed to seed (stage brief). Seeds that the other
 # stages do not have.
 darkside() {

@@ -486,6 +486,72 @@ static void test_answers_and_changed_test_parts(void **state)
     mer_train_free(train);
 }
 
+typedef struct OneOperator { /* for all channels of every layer */
+    const MerSplit *split;
+    int             number;
+} OneOperator;
+
+static MerTensor *const *one_operator(void *context, MerTape *tape)
+{
+    const OneOperator *one = context;
+    const MerSplit    *split = one->split;
+    size_t             bytes = (size_t)(split->layer_count + 1) * sizeof(MerTensor *);
+    MerTensor        **choice = mer_workspace_alloc(mer_tape_workspace(tape), bytes);
+    for (int l = 0; l < split->layer_count; l++) {
+        int channels = split->layers[l].c_out;
+        choice[l] = mer_tape_tensor(tape, 2, (int[]){2, channels});
+        for (int c = 0; c < 2 * channels; c++) {
+            choice[l]->data[c] = c / channels == one->number ? 1 : 0;
+        }
+    }
+    return choice;
+}
+
+/* The statistics of all norms, or of what else is constant. */
+static double sum_of_norms(MerTrain *train)
+{
+    const MerTrainNet *net = mer_train_network(train);
+    double             sum = 0;
+    for (int n = 0; n < net->node_count; n++) {
+        for (int k = 0; k < net->nodes[n].branch_count; k++) {
+            const MerTrainBranch *branch = &net->nodes[n].branches[k];
+            for (int c = 0; branch->has_norm && c < branch->weight->shape[0]; c++) {
+                sum += branch->norm.running_mean->data[c] + branch->norm.running_variance->data[c];
+            }
+        }
+    }
+    return sum;
+}
+
+/* Those of the warm-up are of random operators. */
+static void test_norms_are_those_of_the_chosen_operators(void **state)
+{
+    (void)state;
+    static const char *const networks[] = {"resnet8@input=1x8x8",
+                                           "mobilenet_v1@width=0.25@input=1x8x8@stem_stride=1"};
+    static const char *const platforms[] = {"diana", "darkside"};
+    MerTrainOptions          options = small_training;
+    options.batch = 50;
+    for (int i = 0; i < 2; i++) {
+        OpenedSplit *opened = open_split("split", "soc", networks[i], platforms[i], arena);
+        MerTrain    *train = mer_train_new(opened->problem.graph, opened->split, &options, arena);
+        MerTape     *tape = mer_tape_new(&mer_backend_dnnl, NULL);
+        double       sum[4];
+        for (int j = 1; j < 4; j++) { /* the first, the second, the first again */
+            OneOperator one = {opened->split, j == 2};
+            assert_int_equal(mer_train_start_float(train, NULL, NULL, NULL), MER_OK);
+            sum[0] = sum_of_norms(train);
+            assert_int_equal(mer_train_measure_norms(train, tape, one_operator, &one, NULL),
+                             MER_OK);
+            sum[j] = sum_of_norms(train);
+        }
+        assert_true(sum[1] == sum[3]);
+        assert_true((sum[0] == sum[1]) == (i == 0) && (sum[1] == sum[2]) == (i == 0));
+        mer_tape_free(tape);
+        mer_train_free(train);
+    }
+}
+
 static void count_epochs(void *count, const char *phase, int epoch, int epochs, const char *json)
 {
     (void)phase, (void)epoch, (void)epochs, (void)json;
@@ -642,6 +708,7 @@ int main(void)
         cmocka_unit_test(test_a_product_may_read_a_whole_image),
         cmocka_unit_test(test_long_gradients_are_cut),
         cmocka_unit_test(test_answers_and_changed_test_parts),
+        cmocka_unit_test(test_norms_are_those_of_the_chosen_operators),
         cmocka_unit_test(test_a_warm_up_is_trained_once),
         cmocka_unit_test(test_counted_choices_go_by_the_ranking),
         cmocka_unit_test(test_the_soft_cost_has_its_slopes_on_the_tape),

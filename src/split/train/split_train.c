@@ -135,9 +135,23 @@ static MerStatus run_epochs(const State *state, Frozen *frozen, const MerTrainab
     return status;
 }
 
-static MerStatus finetune(const State *state, Frozen *frozen, const MerTrainable *model,
-                          MerTape *tape, MerNotes *notes, MerError *error)
+/* The float network with the operators of the plan; `plain` (NULL: nobody asks): what it is worth on the test part. */
+static MerStatus begin(const State *state, Frozen *frozen, const MerTrainable *model, MerTape *tape,
+                       MerTally *plain, MerError *error)
 {
+    MER_TRY(mer_train_measure_norms(state->train, tape, choose_operators, frozen, error));
+    if (plain != NULL) {
+        MER_TRY(mer_training_measure(model, tape, MER_TRAIN_TEST, choose_operators, frozen, plain,
+                                     error));
+    }
+    mer_train_net_fold(mer_train_network(state->train));
+    return MER_OK;
+}
+
+static MerStatus finetune(const State *state, Frozen *frozen, const MerTrainable *model,
+                          MerTape *tape, MerNotes *notes, MerTally *plain, MerError *error)
+{
+    MER_TRY(begin(state, frozen, model, tape, plain, error));
     MER_TRY(run_epochs(state, frozen, model, tape, notes, error));
     if (!mer_is_cancelled(notes)) {
         mer_train_keep(state->train, state, frozen->plan->assignment, frozen->plan->channel_count);
@@ -224,13 +238,13 @@ static MerStatus train(const State *state, const MerSplitPlan *plan, const MerCa
 {
     Frozen       frozen = {state->split, plan};
     MerTrainable model = mer_train_model(state->train);
-    MerTrainable before = mer_train_float_model(state->train);
     MerTally     validation = {0}, test = {0}, plain = {0};
     MerNotes     quiet = {.state = call->notes ? call->notes->state : NULL,
                           .is_cancelled = call->notes ? call->notes->is_cancelled : NULL};
-    MER_TRY(model.start(model.state, call->pool, call->is_told ? &quiet : call->notes, error));
+    MER_TRY(mer_train_start_float(state->train, call->pool, call->is_told ? &quiet : call->notes,
+                                  error));
     MerTape  *tape = mer_tape_new(&mer_backend_dnnl, call->pool);
-    MerStatus status = finetune(state, &frozen, &model, tape, call->notes, error);
+    MerStatus status = finetune(state, &frozen, &model, tape, call->notes, &plain, error);
     if (status == MER_OK) {
         status = mer_training_measure(&model, tape, 1, choose, &frozen, &validation, error);
     }
@@ -240,10 +254,6 @@ static MerStatus train(const State *state, const MerSplitPlan *plan, const MerCa
     if (status == MER_OK) {
         note_answers(state, call->notes, MER_TRAIN_TEST, &test);
         status = measure_changed(state, &frozen, &model, tape, call, error);
-    }
-    if (status == MER_OK) {
-        status = mer_training_measure(&before, tape, MER_TRAIN_TEST, choose_operators, &frozen,
-                                      &plain, error);
     }
     cost->value[MER_METRIC_ACCURACY] = validation.examples > 0 ? share(&validation) : share(&test);
     cost->value[MER_METRIC_TEST_ACCURACY] = share(&test);
@@ -301,9 +311,9 @@ MerStatus mer_split_trained_net(const MerEvaluator *evaluator, const MerProblem 
     MerStatus    status = MER_OK;
     if (!mer_train_is_kept(trained, state, frozen.plan->assignment, frozen.plan->channel_count)) {
         MerTrainable model = mer_train_model(trained);
-        MER_TRY(model.start(model.state, pool, NULL, error));
+        MER_TRY(mer_train_start_float(trained, pool, NULL, error));
         MerTape *tape = mer_tape_new(&mer_backend_dnnl, pool);
-        status = finetune(state, &frozen, &model, tape, NULL, error);
+        status = finetune(state, &frozen, &model, tape, NULL, NULL, error);
         mer_tape_free(tape);
     }
     *net = mer_train_network(trained);

@@ -348,7 +348,7 @@ static MerTensor *loss(void *state, MerTape *tape, MerTensor *const *choice, int
     int *labels = mer_workspace_alloc(mer_tape_workspace(tape), (size_t)count * sizeof *labels);
     memcpy(images, t->batch, (size_t)count * pixels * sizeof *images);
     memcpy(labels, t->labels, (size_t)count * sizeof *labels);
-    if (!model->net->is_folded && part == 0) {
+    if (!model->net->is_folded && part == 0 && choice == NULL) {
         choice = random_shares(model, tape, epoch, batch);
     }
     if (model->is_by_knob && choice != NULL && !t->split->is_by_channel) {
@@ -468,15 +468,50 @@ static MerStatus start_float(void *state, MerPool *pool, MerNotes *notes, MerErr
     return mer_train_warm_up(((Model *)state)->train, pool, notes, error);
 }
 
-static MerStatus start(void *state, MerPool *pool, MerNotes *notes, MerError *error)
+MerStatus mer_train_start_float(MerTrain *t, MerPool *pool, MerNotes *notes, MerError *error)
 {
-    Model    *model = state;
-    MerTrain *t = model->train;
     MER_TRY(mer_train_warm_up(t, pool, notes, error));
     t->owner = NULL;
     mer_train_net_copy(t->model[1].net, t->model[0].net);
-    mer_train_net_fold(t->model[1].net);
     return MER_OK;
+}
+
+static MerStatus start(void *state, MerPool *pool, MerNotes *notes, MerError *error)
+{
+    Model *model = state;
+    MER_TRY(mer_train_start_float(model->train, pool, notes, error));
+    mer_train_net_fold(model->net);
+    return MER_OK;
+}
+
+static bool has_two_operators(const MerTrainNet *net)
+{
+    bool has = false;
+    for (int n = 0; n < net->node_count; n++) {
+        has |= net->nodes[n].branch_count > 1;
+    }
+    return has;
+}
+
+/* The running statistics become the mean over the batches of one epoch: batch b moves them by 1 / (b + 1). */
+MerStatus mer_train_measure_norms(MerTrain *t, MerTape *tape, MerChoose *choose, void *context,
+                                  MerError *error)
+{
+    Model   *model = &t->model[1];
+    float    momentum = model->net->momentum;
+    MerTally tally = {0};
+    if (!has_two_operators(model->net)) {
+        return MER_OK;
+    }
+    mer_tape_record(tape, false);
+    for (int batch = 0; batch < batch_count(model, 0); batch++) {
+        mer_tape_reset(tape);
+        model->net->momentum = 1 / (float)(batch + 1);
+        loss(model, tape, choose(context, tape), 0, 0, batch, &tally);
+    }
+    mer_tape_record(tape, true);
+    model->net->momentum = momentum;
+    return mer_tape_status(tape, error);
 }
 
 void mer_train_keep(MerTrain *t, const void *owner, const unsigned char *assignment, int count)

@@ -53,6 +53,14 @@ MerTrainable          mer_train_float_model(MerTrain *train);
 const MerDatasetPair *mer_train_data(const MerTrain *train);
 MerTrainNet          *mer_train_network(MerTrain *train); /* that has choices */
 
+/* Steps of MerTrainable.start for who has an assignment. First the trained weights in the network that has choices, still in floating
+ * point. Then, where a layer has two operators, its norms for the operators that `choose` gives on the tape, (operators, channels):
+ * those of the warm-up are of random ones. mer_train_net_fold comes last. */
+typedef MerTensor *const *MerChoose(void *context, MerTape *tape);
+MerStatus mer_train_start_float(MerTrain *train, MerPool *pool, MerNotes *notes, MerError *error);
+MerStatus mer_train_measure_norms(MerTrain *train, MerTape *tape, MerChoose *choose, void *context,
+                                  MerError *error);
+
 /* The network that has choices is trained to an assignment of `count` channels by `owner`: remembered until the next training starts. */
 void mer_train_keep(MerTrain *train, const void *owner, const unsigned char *assignment, int count);
 bool mer_train_is_kept(const MerTrain *train, const void *owner, const unsigned char *assignment,

@@ -459,6 +459,7 @@ MerStatus mer_train_net_new(const MerGraph *graph, const MerSplit *split, const 
                           .split = split,
                           .form = *form,
                           .output = -1,
+                          .momentum = 0.1f,
                           .nodes = MER_ARRAY(arena, MerTrainNode, graph->op_count + 1),
                           .weights = mer_parameters_new(),
                           .scales = mer_parameters_new(),

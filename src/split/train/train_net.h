@@ -61,6 +61,7 @@ typedef struct MerTrainNet {
     MerTensor     **clips;   /* of each quantiser */
     MerQuantiser *formats; /* of each option of each layer: formats[layer.option_start + option] */
     bool          is_folded;
+    float         momentum; /* how far a batch of training moves the statistics of norms */
     MerArena     *arena;
 } MerTrainNet;
 

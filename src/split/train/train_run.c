@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static const float MOMENTUM = 0.1f, EPSILON = 1e-5f;
+static const float EPSILON = 1e-5f;
 
 /* Uniform up to 1 / sqrt(fan-in). Behind a batch norm the size of weights is the inverse of their step: these start with larger steps
  * than He's normal numbers of the fan-out, which is worth about half a point in 30 epochs. */
@@ -118,8 +118,8 @@ static MerTensor *float_conv(Pass *pass, const MerTrainNode *node)
         MerTensor            *x = pass->values[node->in[0]];
         MerTensor            *y = mer_tensor_conv(tape, x, branch->weight, bias, &branch->conv);
         if (branch->has_norm) {
-            y = mer_tensor_batch_norm(tape, y, &branch->norm, MOMENTUM, EPSILON, pass->is_training,
-                                      node->has_relu);
+            y = mer_tensor_batch_norm(tape, y, &branch->norm, pass->net->momentum, EPSILON,
+                                      pass->is_training, node->has_relu);
         } else if (node->has_relu) {
             y = mer_tensor_relu(tape, y);
         }
