@@ -73,12 +73,30 @@ static bool show_points(const MerRunSpec *spec, const MerTaskResult *task, MerTe
     return has_best;
 }
 
+/* Whoever priced the plans did not say what was asked for. */
+static void explain_none(const MerRunSpec *spec, const MerTaskResult *task, FILE *file)
+{
+    for (int m = 0; m < spec->pareto_count; m++) {
+        if (task->point && isnan(task->best.value[spec->pareto[m]])) {
+            fprintf(
+                file,
+                "\ntrade-offs: none, since no plan has %s: what prices plans does not tell it\n",
+                mer_metric_info(spec->pareto[m])->name);
+            return;
+        }
+    }
+}
+
 void mer_show_front(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena, FILE *file)
 {
     const char *titles[MER_MAX_PARETO + 2];
     bool        is_one = result->task_count == 1;
     int         points = result->tasks[0].front_count;
-    if (spec->pareto_count == 0 || (is_one && points == 0)) {
+    if (spec->pareto_count == 0) {
+        return;
+    }
+    if (is_one && points == 0) {
+        explain_none(spec, &result->tasks[0], file);
         return;
     }
     titles[0] = is_one ? "" : "task";

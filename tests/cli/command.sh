@@ -71,3 +71,8 @@ expect 1 "$MERCATOR" map resnet18 --evaluator command
 says err "evaluator command has no command, expected command:'./simulator'"
 expect 1 "$MERCATOR" map resnet18 --optimizer annealing:foo
 says err 'annealing:foo: found "foo", expected key=value'
+
+# A front of what the program does not tell is none, and the console says why.
+echo 'while read -r line; do echo "{\"cycles\": 100}"; done' >cycles-only.sh
+expect 0 "$MERCATOR" map resnet18 --select 2 --evaluator 'command:sh cycles-only.sh' --objective cycles --pareto cycles,energy --optimizer random --budget 30 --quiet --no-report -o no-front
+says out "trade-offs: none, since no plan has energy: what prices plans does not tell it"
