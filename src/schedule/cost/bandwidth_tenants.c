@@ -111,8 +111,7 @@ static double end_of_list(const MerBandwidthState *own, MerListOrder order, MerA
     MerJobsPlan        plan;
     MerBandwidthTimes  times;
     MerBandwidthOutput output;
-    MerListOptions     list = {.order = order, .tenant = -1};
-    mer_schedule_list(own->schedule, &list, scratch, &plan);
+    mer_schedule_list(own->schedule, &(MerListOptions){.order = order}, scratch, &plan);
     mer_bandwidth_simulate(own, &plan, scratch, &times, NULL, &output);
     return output.cycles;
 }

@@ -249,7 +249,7 @@ static double least_traffic(const Tensors *tensors, double store_bytes)
 }
 
 static MerStatus price(const MerOp *op, const MerUnit *unit, int word_bits, MerPriceMode mode,
-                       MerFlexible flexible, MerLayerPrice *result, MerError *error)
+                       MerFlexible flexible, MerJobTableEntry *entry, MerError *error)
 {
     MerDatacentricLayer  layer;
     MerDatacentricResult model;
@@ -257,10 +257,8 @@ static MerStatus price(const MerOp *op, const MerUnit *unit, int word_bits, MerP
                  unit->columns};
     double repeat = (double)op->repeat;
     MER_TRY(make_layer(op, &layer, error));
-    *result = (MerLayerPrice){0};
-    bool is_done = unit->flexible && run_flexible(&layer, &core, unit, mode, flexible, &model);
-    result->is_fallback = unit->flexible && !is_done;
-    is_done = is_done || run_model(&layer, &core, core.columns, mode, &model);
+    bool is_folded = unit->flexible && run_flexible(&layer, &core, unit, mode, flexible, &model);
+    bool is_done = is_folded || run_model(&layer, &core, core.columns, mode, &model);
     if (!is_done && mode == MER_PRICE_OWN && op->macs > 0) {
         estimate(&layer, &core, op, &model);
     } else if (!is_done) {
@@ -268,18 +266,20 @@ static MerStatus price(const MerOp *op, const MerUnit *unit, int word_bits, MerP
                              op->name, unit->name, core.style,
                              model.reason[0] ? model.reason : "no work is done");
     }
-    double  element_bytes = word_bits / 8.0;
-    Tensors tensors = tensor_sizes(op, element_bytes);
-    result->latency_cycles = (double)model.runtime_cycles * repeat;
-    result->l2_bytes = (double)model.l2_size_req;
-    result->l1_bytes = (double)model.l1_size_req;
-    result->weight_bytes = tensors.weights;
-    result->output_bytes = tensors.outputs;
-    result->traffic_bytes = least_traffic(&tensors, unit->memory_bytes) * repeat;
-    result->energy_pj = mode == MER_PRICE_COMPAT
-                            ? model.csv_energy_nj * 1000 * repeat
-                            : model.total_energy_x_mac * MER_DATACENTRIC_MAC_NJ * 1000 * repeat +
-                                  DRAM_PJ_PER_BYTE * result->traffic_bytes;
+    Tensors tensors = tensor_sizes(op, word_bits / 8.0);
+    double  traffic = least_traffic(&tensors, unit->memory_bytes) * repeat;
+    double  spent = model.total_energy_x_mac * MER_DATACENTRIC_MAC_NJ * 1000 * repeat;
+    *entry = (MerJobTableEntry){.latency = (double)model.runtime_cycles * repeat,
+                                .traffic = traffic,
+                                .energy_pj = mode == MER_PRICE_COMPAT
+                                                 ? model.csv_energy_nj * 1000 * repeat
+                                                 : spent + DRAM_PJ_PER_BYTE * traffic,
+                                .weight_bytes = tensors.weights,
+                                .output_bytes = tensors.outputs,
+                                .l2_bytes = (double)model.l2_size_req,
+                                .l1_bytes = (double)model.l1_size_req,
+                                .macs = (double)op->macs,
+                                .is_fallback = unit->flexible && !is_folded};
     return MER_OK;
 }
 

@@ -70,29 +70,6 @@ static Rows find_rows(const MerJobTableInput *input, MerArena *arena)
     return rows;
 }
 
-static MerStatus price_entry(const MerJobTableInput *input, const MerOp *op, const MerUnit *unit,
-                             bool is_compat, MerJobTableEntry *entry, MerError *error)
-{
-    MerLayerPrice price;
-    if (!input->pricer) {
-        return mer_error_set(error, MER_UNSUPPORTED,
-                             "nobody prices layers here: give a table file");
-    }
-    MER_TRY(input->pricer->price(op, unit, input->platform->word_bits,
-                                 is_compat ? MER_PRICE_COMPAT : MER_PRICE_OWN, input->flexible,
-                                 &price, error));
-    *entry = (MerJobTableEntry){.latency = price.latency_cycles,
-                                .traffic = price.traffic_bytes,
-                                .energy_pj = price.energy_pj,
-                                .weight_bytes = price.weight_bytes,
-                                .output_bytes = price.output_bytes,
-                                .l2_bytes = price.l2_bytes,
-                                .l1_bytes = price.l1_bytes,
-                                .macs = (double)op->macs,
-                                .is_fallback = price.is_fallback};
-    return MER_OK;
-}
-
 /* Required bandwidth: traffic over latency, or as the artifact has it, one half of the L2 need over
  * latency - 1 (docs/bandwidth-model.md, "Job analysis table"). */
 static MerStatus finish_entry(const char *source, const char *layer, bool is_compat,
@@ -137,8 +114,10 @@ static MerStatus find_price(Making *making, int class_index, uint64_t hash, cons
         *entry = known;
         return MER_OK;
     }
-    MER_TRY(price_entry(making->input, op, making->units[class_index], making->table->is_compat,
-                        entry, error));
+    const MerJobTableInput *input = making->input;
+    MER_TRY(input->pricer->price(op, making->units[class_index], input->platform->word_bits,
+                                 making->table->is_compat ? MER_PRICE_COMPAT : MER_PRICE_OWN,
+                                 input->flexible, entry, error));
     if (is_known && !mer_price_equal(&known, entry)) {
         mer_price_cache_forget(cache);
     }
@@ -181,14 +160,12 @@ static void open_caches(Making *making, MerArena *arena)
 {
     const MerJobTableInput *input = making->input;
     for (int c = 0; c < making->table->class_count; c++) {
-        MerPriceKey key = {making->units[c], input->platform->word_bits,
-                           input->pricer ? input->pricer->name : "none",
+        MerPriceKey key = {making->units[c], input->platform->word_bits, input->pricer->name,
                            making->table->is_compat ? MER_PRICE_COMPAT : MER_PRICE_OWN,
                            input->flexible};
         if (!making->caches[c]) {
-            making->caches[c] =
-                mer_price_cache_open(making->is_file || !input->pricer ? "off" : input->cache, &key,
-                                     input->caches ? input->cache_arena : arena);
+            making->caches[c] = mer_price_cache_open(making->is_file ? "off" : input->cache, &key,
+                                                     input->caches ? input->cache_arena : arena);
         }
     }
 }
@@ -212,8 +189,7 @@ MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, Mer
                                              : MER_ARRAY(arena, MerPriceCache *, classes + 1)};
     *table = (MerJobTable){.source = input->source,
                            .is_compat = !is_own,
-                           .dram_pj_per_byte =
-                               is_own && input->pricer ? input->pricer->dram_pj_per_byte : 0,
+                           .dram_pj_per_byte = is_own ? input->pricer->dram_pj_per_byte : 0,
                            .row_count = rows.count,
                            .class_count = classes,
                            .row_of_job = rows.row_of_job,
