@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int by_number(const void *a, const void *b)
 {
@@ -48,22 +47,19 @@ static int play(const MerPart *part, MerArena *arena, MerServed **requests)
 static int gather_requests(const MerWhole *whole, int first, int last, MerArena *arena,
                            MerServed **requests)
 {
-    MerServed **lists = MER_ARRAY(arena, MerServed *, last - first + 1);
-    int        *counts = MER_ARRAY(arena, int, last - first + 1);
-    int         total = 0;
+    int total = 0;
+    *requests = NULL;
     for (int t = first; t < last; t++) {
-        counts[t - first] = play(&whole->parts[t], arena, &lists[t - first]);
-        total += counts[t - first];
-    }
-    *requests = MER_ARRAY(arena, MerServed, total + 1);
-    int at = 0;
-    for (int t = 0; t < last - first; t++) {
-        if (counts[t] > 0) {
-            memcpy(*requests + at, lists[t], (size_t)counts[t] * sizeof **requests);
+        MerServed *own;
+        int        count = play(&whole->parts[t], arena, &own);
+        for (int r = 0; r < count; r++) {
+            MER_GROW(arena, *requests, total);
+            (*requests)[total++] = own[r];
         }
-        at += counts[t];
     }
-    qsort(*requests, (size_t)total, sizeof **requests, by_number);
+    if (total > 0) {
+        qsort(*requests, (size_t)total, sizeof **requests, by_number);
+    }
     return join_parts(*requests, total);
 }
 

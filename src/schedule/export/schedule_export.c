@@ -3,6 +3,7 @@
 #include "schedule/export/schedule_export.h"
 
 #include "mercator/text.h"
+#include "schedule/jobs/schedule_deadlines.h"
 #include "schedule/table/schedule_table.h"
 
 #include <math.h>
@@ -125,24 +126,24 @@ static void write_requests(const MerGantt *gantt, MerArena *arena, FILE *file)
     const MerSchedule *schedule = gantt->schedule;
     double             ms = 1000 / schedule->clock_hz;
     int                count = 0;
-    MerRequestTimes   *list =
-        gantt->is_played ? mer_bandwidth_requests(schedule, &gantt->play.times, arena, &count)
-                           : NULL;
+    MerServed         *list = NULL;
+    if (gantt->is_played) {
+        count = mer_schedule_serve(schedule, gantt->play.times.end, arena, &list);
+    }
     for (int r = 0; r < count; r++) {
-        const MerRequestTimes *request = &list[r];
-        bool                   is_due = request->deadline < INFINITY;
-        double                 end = request->is_dropped ? NAN : request->end;
+        const MerServed *request = &list[r];
+        int              model = schedule->model[request->job];
+        double           end = request->is_dropped ? NAN : request->end;
         write_name(file, "", gantt->task);
         write_name(file, ",",
-                   request->model >= 0 ? schedule->models[request->model].name
-                                       : schedule->job_names[request->job]);
-        write_number(file, request->model >= 0 ? request->request : 0);
+                   model >= 0 ? schedule->models[model].name : schedule->job_names[request->job]);
+        write_number(file, model >= 0 ? schedule->request[request->job] : 0);
         write_number(file, request->release * ms);
         write_number(file, request->deadline * ms);
         write_number(file, end * ms);
         write_number(file, (end - request->release) * ms);
-        write_number(file, request->is_dropped ? NAN : request->slack * ms);
-        write_number(file, is_due && (request->is_dropped || request->slack < 0));
+        write_number(file, request->is_dropped ? NAN : mer_served_slack(request) * ms);
+        write_number(file, mer_served_is_missed(request));
         write_number(file, request->is_dropped);
         fputc('\n', file);
     }
