@@ -152,34 +152,20 @@ void mer_datacentric_group(const MerDatacentricLevel *level, const int64_t *exte
     prepare_ingress(cases, unrolled);
 }
 
-static int64_t computed_row(const MerDatacentricCases *cases, int k, unsigned spatial, bool first,
-                            bool see, bool reuse)
-{
-    int                        i = cases->level->spatial[k];
-    const MerDatacentricRow   *row = &cases->level->rows[i];
-    bool                       is_output = mer_datacentric_uses(row, OUTPUT);
-    const MerDatacentricSizes *sizes = is_output ? &row->out : &row->in;
-    bool                       one = cases->level->edge_units == 1, edge = (spatial >> k) & 1;
-
-    if (edge && !cases->init_edge[i]) {
-        if (one)
-            return first || see ? row->in.edge_tile : 1;
-        return see ? sizes->edge_step : first ? sizes->tile : step_or_one(sizes);
-    }
-    if (edge && see)
-        return is_output && !one && reuse ? sizes->edge_step : sizes->edge_tile;
-    return first ? sizes->tile : step_or_one(sizes);
-}
-
 static int64_t computed(const MerDatacentricCases *cases, unsigned spatial, bool partial_sums,
                         bool first, bool see, bool reuse)
 {
     const MerDatacentricLevel *level = cases->level;
     int64_t                    product = 1;
 
-    for (int k = 0; k < level->spatial_count; k++)
-        if (partial_sums || mer_datacentric_uses(&level->rows[level->spatial[k]], OUTPUT))
-            product *= computed_row(cases, k, spatial, first, see, reuse);
+    for (int k = 0; k < level->spatial_count; k++) {
+        int                      i = level->spatial[k];
+        const MerDatacentricRow *row = &level->rows[i];
+
+        if (partial_sums || mer_datacentric_uses(row, OUTPUT))
+            product *= mer_datacentric_computed(level, row, (spatial >> k) & 1,
+                                                !cases->init_edge[i], first, see, reuse);
+    }
     return product;
 }
 
@@ -244,14 +230,8 @@ static int64_t held(const MerDatacentricCases *cases, int tensor, unsigned spati
     for (int k = 0; k < level->spatial_count; k++) {
         const MerDatacentricRow *row = &level->rows[level->spatial[k]];
 
-        if (!mer_datacentric_uses(row, tensor))
-            continue;
-        if (!((spatial >> k) & 1))
-            product *= row->in.tile;
-        else if (level->edge_units == 1)
-            product *= first || see ? row->in.edge_tile : 1;
-        else
-            product *= see ? row->in.edge_tile : row->in.tile;
+        if (mer_datacentric_uses(row, tensor))
+            product *= mer_datacentric_held(level, row, (spatial >> k) & 1, first, see);
     }
     return product;
 }

@@ -30,14 +30,10 @@ static int64_t held(const Case *at, int tensor, bool first, bool see)
 
         if (!mer_datacentric_uses(row, tensor))
             continue;
-        if (!state->edge)
-            product *= row->in.tile;
-        else if (!row->spatial)
-            product *= row->in.edge_tile;
-        else if (level->edge_units == 1)
-            product *= first || see ? row->in.edge_tile : 1;
+        if (row->spatial)
+            product *= mer_datacentric_held(level, row, state->edge, first, see);
         else
-            product *= see ? row->in.edge_tile : row->in.tile;
+            product *= state->edge ? row->in.edge_tile : row->in.tile;
     }
     return product;
 }
@@ -83,26 +79,6 @@ static int64_t taken_in(const Case *at, int tensor, bool first, bool see)
     return product;
 }
 
-/* Share of a spatial row in what one unit computes. `slip`: at the edge of one unit MAESTRO takes
- * the input size where the output size is meant. */
-static int64_t computed_spatial(const Case *at, int i, bool first, bool see, bool reuse)
-{
-    const MerDatacentricRow   *row = &at->level->rows[i];
-    const MerDatacentricState *state = &at->state[i];
-    bool                       is_output = mer_datacentric_uses(row, OUTPUT);
-    const MerDatacentricSizes *sizes = is_output ? &row->out : &row->in;
-    bool                       one = at->level->edge_units == 1;
-
-    if (state->position == MER_DATACENTRIC_EDGE) {
-        if (one)
-            return first || see ? row->in.edge_tile : 1;
-        return see ? sizes->edge_step : first ? sizes->tile : step_or_one(sizes);
-    }
-    if (state->position == MER_DATACENTRIC_INIT && state->edge && see)
-        return is_output && !one && reuse ? sizes->edge_step : sizes->edge_tile;
-    return first ? sizes->tile : step_or_one(sizes);
-}
-
 /* Outputs of one unit, or with `partial_sums` its multiplications. */
 static int64_t computed(const Case *at, bool partial_sums, bool first, bool see, bool reuse)
 {
@@ -110,15 +86,18 @@ static int64_t computed(const Case *at, bool partial_sums, bool first, bool see,
 
     for (int i = 0; i < at->level->count; i++) {
         const MerDatacentricRow   *row = &at->level->rows[i];
+        const MerDatacentricState *state = &at->state[i];
         bool                       is_output = mer_datacentric_uses(row, OUTPUT);
         const MerDatacentricSizes *sizes = is_output ? &row->out : &row->in;
 
         if (!is_output && !partial_sums)
             continue;
         if (row->spatial)
-            product *= computed_spatial(at, i, first, see, reuse);
+            product *= mer_datacentric_computed(at->level, row, state->edge,
+                                                state->position == MER_DATACENTRIC_EDGE, first, see,
+                                                reuse);
         else
-            product *= at->state[i].edge ? sizes->edge_tile : sizes->tile;
+            product *= state->edge ? sizes->edge_tile : sizes->tile;
     }
     return product;
 }

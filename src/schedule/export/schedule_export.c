@@ -1,25 +1,41 @@
-/* Files of a finished schedule: schedule.csv, jobtable.json and, in schedule_trace.c, trace.json;
- * made from how the evaluator plays a plan (docs/scheduling.md, "Outputs"). */
-#include "schedule/export/schedule_export.h"
-
+/* Files of a finished schedule: schedule.csv, requests.csv, trace.json and jobtable.json, made from how the
+ * evaluator plays a plan (docs/scheduling.md, "Outputs"). */
+#include "base/trace_events.h"
+#include "mercator/export.h"
 #include "mercator/text.h"
+#include "schedule/cost/bandwidth.h"
 #include "schedule/jobs/schedule_deadlines.h"
 #include "schedule/table/schedule_table.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static void play(const MerExportTask *task, MerGantt *gantt, MerArena *arena)
+typedef struct Gantt { /* the chart of one task */
+    const MerSchedule *schedule;
+    const char        *task;
+    double             switch_cycles;
+    bool               is_played; /* false: the plan could not run at all, or nobody knows how */
+    MerBandwidthPlay   play;
+    const int         *order; /* jobs by their start */
+} Gantt;
+
+/* Where a job ran to its end; -1: it did not. */
+static int unit_of(const Gantt *gantt, int job)
+{
+    return isnan(gantt->play.times.end[job]) ? -1 : gantt->play.times.unit[job];
+}
+
+static void play(const MerExportTask *task, Gantt *gantt, MerArena *arena)
 {
     const MerSchedule       *schedule = mer_schedule_of(task->problem);
     const MerBandwidthState *state = mer_bandwidth_state(task->evaluator);
     double                  *start = MER_ARRAY(arena, double, schedule->job_count + 1);
-    *gantt = (MerGantt){.schedule = schedule,
-                        .task = task->problem->task->name,
-                        .switch_cycles = mer_bandwidth_rules(task->evaluator)->switch_cycles};
+    *gantt = (Gantt){.schedule = schedule,
+                     .task = task->problem->task->name,
+                     .switch_cycles = mer_bandwidth_rules(task->evaluator)->switch_cycles};
     gantt->is_played = state && mer_bandwidth_play(state, task->plan, arena, &gantt->play);
     for (int j = 0; j < schedule->job_count && gantt->is_played; j++) {
-        start[j] = mer_gantt_unit(gantt, j) < 0 ? INFINITY : gantt->play.times.start[j];
+        start[j] = unit_of(gantt, j) < 0 ? INFINITY : gantt->play.times.start[j];
     }
     gantt->order = mer_schedule_sorted(start, schedule->job_count, arena);
 }
@@ -44,11 +60,11 @@ static void write_name(FILE *file, const char *before, const char *text)
 }
 
 /* A dropped job has no core, position or times. */
-static void write_csv_row(const MerGantt *gantt, int job, int position, FILE *file)
+static void write_csv_row(const Gantt *gantt, int job, int position, FILE *file)
 {
     const MerSchedule       *schedule = gantt->schedule;
     const MerBandwidthTimes *times = &gantt->play.times;
-    int                      unit = mer_gantt_unit(gantt, job);
+    int                      unit = unit_of(gantt, job);
     int                      model = schedule->model[job];
     bool                     ran = unit >= 0;
     double                   energy = ran && schedule->energy
@@ -75,22 +91,22 @@ static void write_csv_row(const MerGantt *gantt, int job, int position, FILE *fi
 }
 
 /* Core by core in the order of time, then those that never ran. */
-static void write_csv_task(const MerGantt *gantt, FILE *file)
+static void write_csv_task(const Gantt *gantt, FILE *file)
 {
     int units = gantt->schedule->unit_count;
     for (int u = 0; u <= units && gantt->is_played; u++) {
         int position = 0;
         for (int i = 0; i < gantt->schedule->job_count; i++) {
-            if (mer_gantt_unit(gantt, gantt->order[i]) == (u < units ? u : -1)) {
+            if (unit_of(gantt, gantt->order[i]) == (u < units ? u : -1)) {
                 write_csv_row(gantt, gantt->order[i], position++, file);
             }
         }
     }
 }
 
-static MerGantt *play_all(const MerExport *what, MerArena *arena)
+static Gantt *play_all(const MerExport *what, MerArena *arena)
 {
-    MerGantt *gantts = MER_ARRAY(arena, MerGantt, what->count);
+    Gantt *gantts = MER_ARRAY(arena, Gantt, what->count);
     for (int t = 0; t < what->count; t++) {
         play(&what->tasks[t], &gantts[t], arena);
     }
@@ -99,8 +115,8 @@ static MerGantt *play_all(const MerExport *what, MerArena *arena)
 
 static MerStatus export_csv(const MerExport *what, MerExportFiles *files, MerError *error)
 {
-    MerGantt *gantts = play_all(what, files->arena);
-    FILE     *file = mer_export_begin(files);
+    Gantt *gantts = play_all(what, files->arena);
+    FILE  *file = mer_export_begin(files);
     if (file) {
         fprintf(file, "job,model,layer,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,"
                       "stall_cycles,traffic_bytes,energy_nj,release_cycle,deadline_cycle,"
@@ -121,7 +137,7 @@ const MerExporterClass mer_exporter_schedule_csv = {
 };
 
 /* A row for each request of each model, times in milliseconds. */
-static void write_requests(const MerGantt *gantt, MerArena *arena, FILE *file)
+static void write_requests(const Gantt *gantt, MerArena *arena, FILE *file)
 {
     const MerSchedule *schedule = gantt->schedule;
     double             ms = 1000 / schedule->clock_hz;
@@ -151,7 +167,7 @@ static void write_requests(const MerGantt *gantt, MerArena *arena, FILE *file)
 
 static MerStatus export_requests(const MerExport *what, MerExportFiles *files, MerError *error)
 {
-    MerGantt *gantts = play_all(what, files->arena);
+    Gantt *gantts = play_all(what, files->arena);
     if (!(gantts[0].schedule->clock_hz > 0)) {
         return MER_OK;
     }
@@ -174,12 +190,89 @@ const MerExporterClass mer_exporter_requests_csv = {
     .write = export_requests,
 };
 
+/* Chrome's trace format: a process per task, a thread per core; jobs as slices with their stalls and switches
+ * nested or beside them, bandwidth as a counter with one value per core. */
+static void write_job(MerTrace *trace, const Gantt *gantt, int job, int unit)
+{
+    const MerSchedule       *schedule = gantt->schedule;
+    const MerBandwidthTimes *times = &gantt->play.times;
+    MerJson                 *json = &trace->json;
+    double                   start = times->start[job], end = times->end[job];
+    double                   stall = mer_bandwidth_stall(schedule, times, job);
+    mer_trace_slice(trace, schedule->job_names[job], unit, start, end);
+    mer_json_object(json, "args");
+    mer_json_text(json, "layer", schedule->layer_names[job]);
+    mer_json_text(json, "tenant", schedule->tenants[schedule->tenant[job]].name);
+    mer_json_real(json, "traffic_bytes", times->moved[job]);
+    mer_json_real(json, "stall_us", stall * trace->microseconds);
+    mer_json_end_object(json);
+    mer_trace_end_event(trace);
+    if (stall > 1e-9 * (end - start)) { /* shown as one piece at the end */
+        mer_trace_slice(trace, "stall", unit, end - stall, end);
+        mer_trace_end_event(trace);
+    }
+}
+
+static void write_lane(MerTrace *trace, const Gantt *gantt, int unit)
+{
+    bool is_first = true;
+    mer_trace_thread(trace, unit, gantt->schedule->unit_names[unit]);
+    for (int i = 0; gantt->is_played && i < gantt->schedule->job_count; i++) {
+        int job = gantt->order[i];
+        if (unit_of(gantt, job) != unit) {
+            continue;
+        }
+        if (!is_first && gantt->switch_cycles > 0) {
+            double start = gantt->play.times.start[job];
+            mer_trace_slice(trace, "switch", unit, start - gantt->switch_cycles, start);
+            mer_trace_end_event(trace);
+        }
+        write_job(trace, gantt, job, unit);
+        is_first = false;
+    }
+}
+
+/* `use` NULL: nothing moves any more. */
+static void write_bandwidth(MerTrace *trace, const MerSchedule *schedule, double t,
+                            const double *use)
+{
+    mer_trace_counter(trace, "bandwidth", t);
+    for (int u = 0; u < schedule->unit_count; u++) {
+        mer_json_real(&trace->json, schedule->unit_names[u], use ? use[u] : 0);
+    }
+    mer_trace_end_counter(trace);
+}
+
+static void write_task(MerTrace *trace, const Gantt *gantt, int process)
+{
+    const MerSchedule *schedule = gantt->schedule;
+    double             end = NAN;
+    /* without a clock a cycle counts as one microsecond */
+    trace->microseconds = isnan(schedule->clock_hz) ? 1 : 1e6 / schedule->clock_hz;
+    mer_trace_process(trace, process, gantt->task);
+    for (int u = 0; u < schedule->unit_count; u++) {
+        write_lane(trace, gantt, u);
+    }
+    const double *segment = gantt->play.segments;
+    for (int i = 0; i < gantt->play.segment_count; i++, segment += schedule->unit_count + 2) {
+        write_bandwidth(trace, schedule, segment[0], segment + 2);
+        end = segment[1];
+    }
+    if (!isnan(end)) {
+        write_bandwidth(trace, schedule, end, NULL);
+    }
+}
+
 static MerStatus export_trace(const MerExport *what, MerExportFiles *files, MerError *error)
 {
-    MerGantt *gantts = play_all(what, files->arena);
-    MerTrace  trace = {.process = 1};
+    Gantt   *gantts = play_all(what, files->arena);
+    MerTrace trace = {.process = 1};
     (void)error;
-    mer_schedule_trace(gantts, what->count, &trace);
+    mer_trace_begin(&trace);
+    for (int t = 0; t < what->count; t++) {
+        write_task(&trace, &gantts[t], t + 1);
+    }
+    mer_trace_end(&trace);
     mer_export_add(files, "trace.json", trace.json.text, trace.json.size);
     mer_json_free(&trace.json);
     return MER_OK;

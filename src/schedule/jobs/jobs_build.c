@@ -198,12 +198,7 @@ MerStatus mer_jobs_end(MerJobBuilder *builder, const MerImportFile *file, MerGra
 
 bool mer_jobs_has_format(const MerImportFile *file, const char *format)
 {
-    size_t limit = file->size < 4096 ? file->size : 4096;
-    size_t length = strlen(format);
-    for (size_t i = 0; i + length <= limit; i++) {
-        if (strncmp(file->data + i, format, length) == 0) {
-            return true;
-        }
-    }
-    return false;
+    enum { HEAD = 4096 };
+    const char *found = strstr(file->data, format);
+    return found && found + strlen(format) <= file->data + HEAD;
 }
