@@ -360,7 +360,6 @@ static void bound(const MerProblem *problem, const void *evaluator_rules, MerMet
     }
 }
 
-/* list_annealing rewrites whole queues, which fixed knobs forbid. */
 static const char *choice_name(const MerProblem *problem, int knob, MerIndex choice,
                                MerArena *arena)
 {
@@ -370,6 +369,7 @@ static const char *choice_name(const MerProblem *problem, int knob, MerIndex cho
                : NULL;
 }
 
+/* list_annealing rewrites whole queues, which fixed knobs forbid. */
 static const char *choose_default(MerDefault what, const MerInputs *inputs)
 {
     return what == MER_DEFAULT_OPTIMIZER && inputs->refused && inputs->has_fixed_knobs ? "annealing"

@@ -27,25 +27,20 @@ static const MerOption options[] = {{"steps", MER_OPTION_INT, offsetof(Options, 
                                      "choices looked at before it gives up the proof"},
                                     {0}};
 
-static void sort_by_weight(ExactJobs *jobs)
+static double weight_of(const ExactJobs *jobs, int job)
 {
-    double weight[EXACT_JOBS];
-    for (int j = 0; j < jobs->jobs; j++) {
-        weight[j] = INFINITY;
-        for (int u = 0; u < jobs->units; u++) {
-            weight[j] = fmin(weight[j], jobs->length[j][u] * fmax(1, jobs->need[j][u]));
-        }
-        int at = j;
-        for (; at > 0; at--) {
-            int before = jobs->by_weight[at - 1];
-            if (weight[before] > weight[j] ||
-                (weight[before] == weight[j] && jobs->kind[before] <= jobs->kind[j])) {
-                break;
-            }
-            jobs->by_weight[at] = before;
-        }
-        jobs->by_weight[at] = j;
+    double weight = INFINITY;
+    for (int u = 0; u < jobs->units; u++) {
+        weight = fmin(weight, jobs->length[job][u] * fmax(1, jobs->need[job][u]));
     }
+    return weight;
+}
+
+static bool is_lighter(const void *context, int a, int b)
+{
+    const ExactJobs *jobs = context;
+    double           x = weight_of(jobs, a), y = weight_of(jobs, b);
+    return x != y ? x < y : jobs->kind[a] > jobs->kind[b];
 }
 
 /* Longest job first. Which jobs and cores are equal is known to the bound. */
@@ -65,6 +60,7 @@ static void read_jobs(const MerSchedule *schedule, const MerScheduleRules *rules
     for (int i = 0; i < jobs->jobs; i++) {
         int row = merged.row_of_job[order[i]];
         jobs->number[i] = order[i];
+        jobs->by_weight[i] = i;
         for (int u = 0; u < units; u++) {
             int class = merged.class_of_unit[u];
             jobs->length[i][u] = schedule->latency[order[i] * units + u];
@@ -80,7 +76,7 @@ static void read_jobs(const MerSchedule *schedule, const MerScheduleRules *rules
             jobs->unit_class[u]++;
         }
     }
-    sort_by_weight(jobs);
+    mer_schedule_merge_sort(jobs->by_weight, jobs->jobs, is_lighter, jobs);
 }
 
 void exact_relax_root(ExactSearch *s)
