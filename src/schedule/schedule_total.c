@@ -43,13 +43,12 @@ static int play(const MerPart *part, MerArena *arena, MerServed **requests)
     return is_played ? mer_schedule_serve(state->schedule, times.end, arena, requests) : 0;
 }
 
-/* Requests of groups first .. last - 1, all with a plan. */
-static int gather_requests(const MerWhole *whole, int first, int last, MerArena *arena,
-                           MerServed **requests)
+/* Requests of all groups, which have plans. */
+static int gather_requests(const MerWhole *whole, MerArena *arena, MerServed **requests)
 {
     int total = 0;
     *requests = NULL;
-    for (int t = first; t < last; t++) {
+    for (int t = 0; t < whole->count; t++) {
         MerServed *own;
         int        count = play(&whole->parts[t], arena, &own);
         for (int r = 0; r < count; r++) {
@@ -74,7 +73,7 @@ static void serve(const MerWhole *whole, MerCost *total)
     }
     MerArena  *arena = mer_arena_new();
     MerServed *requests;
-    int        count = gather_requests(whole, 0, whole->count, arena, &requests);
+    int        count = gather_requests(whole, arena, &requests);
     mer_schedule_fill_service(requests, count, clock, total);
     mer_arena_free(arena);
 }
@@ -87,7 +86,7 @@ static double mean_bound(const MerWhole *whole)
     for (int t = 0; t < whole->count; t++) {
         MerArena  *arena = mer_arena_new();
         MerServed *requests;
-        int        count = gather_requests(whole, t, t + 1, arena, &requests);
+        int        count = play(&whole->parts[t], arena, &requests);
         int        due = 0;
         for (int r = 0; r < count; r++) {
             due += requests[r].is_due;

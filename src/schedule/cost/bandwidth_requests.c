@@ -17,9 +17,24 @@ typedef struct ModelRequests {
     double      slack;   /* the least of those that have a deadline; NAN: none */
 } ModelRequests;
 
+/* Models with several requests or with deadlines are of interest, and times need a clock. */
+static bool is_shown(const MerSchedule *schedule)
+{
+    int model = -1;
+    for (int j = 0; j < schedule->job_count && model < 0; j++) {
+        bool is_of_interest = schedule->deadline[j] < INFINITY || schedule->request[j] > 0;
+        model = is_of_interest ? schedule->model[j] : -1;
+    }
+    return model >= 0 && schedule->clock_hz > 0;
+}
+
+/* NULL: there is nothing to show. */
 static ModelRequests *gather(const MerSchedule *schedule, const MerBandwidthTimes *times,
                              MerArena *arena)
 {
+    if (!is_shown(schedule)) {
+        return NULL;
+    }
     MerServed     *requests;
     int            count = mer_schedule_serve(schedule, times->end, arena, &requests);
     ModelRequests *models = MER_ARRAY(arena, ModelRequests, schedule->model_count + 1);
@@ -46,17 +61,6 @@ static ModelRequests *gather(const MerSchedule *schedule, const MerBandwidthTime
     return models;
 }
 
-/* Models with several requests or with deadlines are of interest, and times need a clock. */
-static bool is_shown(const MerSchedule *schedule)
-{
-    int model = -1;
-    for (int j = 0; j < schedule->job_count && model < 0; j++) {
-        bool is_of_interest = schedule->deadline[j] < INFINITY || schedule->request[j] > 0;
-        model = is_of_interest ? schedule->model[j] : -1;
-    }
-    return model >= 0 && schedule->clock_hz > 0;
-}
-
 void mer_bandwidth_view_requests(const MerSchedule *schedule, const MerBandwidthTimes *times,
                                  MerArena *arena, MerNotes *notes)
 {
@@ -74,13 +78,10 @@ void mer_bandwidth_view_requests(const MerSchedule *schedule, const MerBandwidth
         {.name = "missed", .unit = "1", .help = "late or dropped"},
         {.name = "dropped", .unit = "1"}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
-    if (!is_shown(schedule)) {
-        return;
-    }
     const ModelRequests *models = gather(schedule, times, arena);
     MerViewCell         *cells = MER_ARRAY(arena, MerViewCell, schedule->model_count * COLUMNS + 1);
     MerViewTable         table = {.columns = columns, .column_count = COLUMNS, .cells = cells};
-    for (int m = 0; m < schedule->model_count; m++) {
+    for (int m = 0; models && m < schedule->model_count; m++) {
         const ModelRequests *model = &models[m];
         if (model->count == 0) {
             continue;
@@ -95,18 +96,17 @@ void mer_bandwidth_view_requests(const MerSchedule *schedule, const MerBandwidth
         row[6].number = model->missed;
         row[7].number = model->dropped;
     }
-    mer_view_table(notes, &(MerView){.id = "requests", .title = "Requests by model"}, &table);
+    if (models) {
+        mer_view_table(notes, &(MerView){.id = "requests", .title = "Requests by model"}, &table);
+    }
 }
 
 const char *mer_bandwidth_print_requests(const MerSchedule       *schedule,
                                          const MerBandwidthTimes *times, MerArena *arena)
 {
-    const char *text = "";
-    if (!is_shown(schedule)) {
-        return text;
-    }
+    const char          *text = "";
     const ModelRequests *models = gather(schedule, times, arena);
-    for (int m = 0; m < schedule->model_count; m++) {
+    for (int m = 0; models && m < schedule->model_count; m++) {
         const ModelRequests *model = &models[m];
         char                 ms[3][48], slack[48];
         if (model->count == 0) {

@@ -10,6 +10,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#define EXPORTER(id, words, writer)                                                                \
+    const MerExporterClass mer_exporter_##id = {                                                   \
+        .name = #id, .summary = words, .problem = "schedule", .is_default = true, .write = writer}
+
 typedef struct Gantt { /* the chart of one task */
     const MerSchedule *schedule;
     const char        *task;
@@ -91,8 +95,9 @@ static void write_csv_row(const Gantt *gantt, int job, int position, FILE *file)
 }
 
 /* Core by core in the order of time, then those that never ran. */
-static void write_csv_task(const Gantt *gantt, FILE *file)
+static void write_csv_task(const Gantt *gantt, MerArena *arena, FILE *file)
 {
+    (void)arena;
     int units = gantt->schedule->unit_count;
     for (int u = 0; u <= units && gantt->is_played; u++) {
         int position = 0;
@@ -113,28 +118,34 @@ static Gantt *play_all(const MerExport *what, MerArena *arena)
     return gantts;
 }
 
-static MerStatus export_csv(const MerExport *what, MerExportFiles *files, MerError *error)
+/* A table with the rows that `write` makes of each task. */
+static MerStatus export_rows(const MerExport *what, MerExportFiles *files, const char *name,
+                             const char *columns,
+                             void (*write)(const Gantt *gantt, MerArena *arena, FILE *file),
+                             MerError *error)
 {
     Gantt *gantts = play_all(what, files->arena);
     FILE  *file = mer_export_begin(files);
     if (file) {
-        fprintf(file, "job,model,layer,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,"
-                      "stall_cycles,traffic_bytes,energy_nj,release_cycle,deadline_cycle,"
-                      "lateness_cycles,group,request\n");
+        fprintf(file, "%s\n", columns);
         for (int t = 0; t < what->count; t++) {
-            write_csv_task(&gantts[t], file);
+            write(&gantts[t], files->arena, file);
         }
     }
-    return mer_export_end(files, file, "schedule.csv", error);
+    return mer_export_end(files, file, name, error);
 }
 
-const MerExporterClass mer_exporter_schedule_csv = {
-    .name = "schedule_csv",
-    .summary = "schedule.csv: a row per job with core, times, traffic, energy and deadline",
-    .problem = "schedule",
-    .is_default = true,
-    .write = export_csv,
-};
+static MerStatus export_csv(const MerExport *what, MerExportFiles *files, MerError *error)
+{
+    return export_rows(what, files, "schedule.csv",
+                       "job,model,layer,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,"
+                       "stall_cycles,traffic_bytes,energy_nj,release_cycle,deadline_cycle,"
+                       "lateness_cycles,group,request",
+                       write_csv_task, error);
+}
+
+EXPORTER(schedule_csv, "schedule.csv: a row per job with core, times, traffic, energy and deadline",
+         export_csv);
 
 /* A row for each request of each model, times in milliseconds. */
 static void write_requests(const Gantt *gantt, MerArena *arena, FILE *file)
@@ -167,28 +178,16 @@ static void write_requests(const Gantt *gantt, MerArena *arena, FILE *file)
 
 static MerStatus export_requests(const MerExport *what, MerExportFiles *files, MerError *error)
 {
-    Gantt *gantts = play_all(what, files->arena);
-    if (!(gantts[0].schedule->clock_hz > 0)) {
-        return MER_OK;
-    }
-    FILE *file = mer_export_begin(files);
-    if (file) {
-        fprintf(file, "group,model,request,release_ms,deadline_ms,end_ms,latency_ms,slack_ms,"
-                      "missed,dropped\n");
-        for (int t = 0; t < what->count; t++) {
-            write_requests(&gantts[t], files->arena, file);
-        }
-    }
-    return mer_export_end(files, file, "requests.csv", error);
+    return mer_schedule_of(what->tasks[0].problem)->clock_hz > 0
+               ? export_rows(what, files, "requests.csv",
+                             "group,model,request,release_ms,deadline_ms,end_ms,latency_ms,"
+                             "slack_ms,missed,dropped",
+                             write_requests, error)
+               : MER_OK;
 }
 
-const MerExporterClass mer_exporter_requests_csv = {
-    .name = "requests_csv",
-    .summary = "requests.csv: a row per request with its latency, slack and deadline in ms",
-    .problem = "schedule",
-    .is_default = true,
-    .write = export_requests,
-};
+EXPORTER(requests_csv, "requests.csv: a row per request with its latency, slack and deadline in ms",
+         export_requests);
 
 /* Chrome's trace format: a process per task, a thread per core; jobs as slices with their stalls and switches
  * nested or beside them, bandwidth as a counter with one value per core. */
@@ -278,13 +277,8 @@ static MerStatus export_trace(const MerExport *what, MerExportFiles *files, MerE
     return MER_OK;
 }
 
-const MerExporterClass mer_exporter_schedule_trace = {
-    .name = "schedule_trace",
-    .summary = "trace.json: Chrome's trace format, which Perfetto reads too",
-    .problem = "schedule",
-    .is_default = true,
-    .write = export_trace,
-};
+EXPORTER(schedule_trace, "trace.json: Chrome's trace format, which Perfetto reads too",
+         export_trace);
 
 static MerStatus export_table(const MerExport *what, MerExportFiles *files, MerError *error)
 {
@@ -300,10 +294,5 @@ static MerStatus export_table(const MerExport *what, MerExportFiles *files, MerE
     return MER_OK;
 }
 
-const MerExporterClass mer_exporter_job_table = {
-    .name = "job_table",
-    .summary = "jobtable.json: cycles, bandwidth and energy of each job on each kind of core",
-    .problem = "schedule",
-    .is_default = true,
-    .write = export_table,
-};
+EXPORTER(job_table, "jobtable.json: cycles, bandwidth and energy of each job on each kind of core",
+         export_table);

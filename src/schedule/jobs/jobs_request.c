@@ -17,7 +17,7 @@ MerStatus mer_jobs_add_named(MerJobsReader *reader, const MerYaml *node, const M
         return mer_yaml_error(node, error, "two jobs are called %s, expected a name for each",
                               job->name);
     }
-    if (reader->builder.job_count >= MER_JOBS_MAX) {
+    if (reader->builder.set.job_count >= MER_JOBS_MAX) {
         return mer_yaml_error(node, error, "found more than %d jobs, expected at most as many",
                               MER_JOBS_MAX);
     }
@@ -58,7 +58,7 @@ static MerStatus add_request(MerJobsReader *reader, int n, int index, double per
                              MerError *error)
 {
     MerJobsNetwork *network = &reader->networks[n];
-    int             first = reader->builder.job_count;
+    int             first = reader->builder.set.job_count;
     for (int l = 0; l < network->layers.count; l++) {
         int  count = network->layers.before_count[l];
         int *after = MER_ARRAY(reader->arena, int, count + 1);

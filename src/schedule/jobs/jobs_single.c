@@ -152,7 +152,7 @@ static MerStatus read_after(MerJobsReader *reader, MerYaml *node, int job, MerEr
 
 MerStatus mer_jobs_read_single(MerJobsReader *reader, MerYaml *list, MerError *error)
 {
-    int first = reader->builder.job_count;
+    int first = reader->builder.set.job_count;
     MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     reader->builder.singles = list;
     reader->builder.first_single = first;
