@@ -80,7 +80,7 @@ static int *count_merged(const int *kind_of, int items, int *count, MerArena *ar
     return first;
 }
 
-static void fill_alone(Relaxation *relaxation, bool is_virtual)
+static void fill_alone(Relaxation *relaxation)
 {
     double  least = 0; /* excess of all jobs, each where it is smallest */
     int     classes = relaxation->classes;
@@ -92,7 +92,7 @@ static void fill_alone(Relaxation *relaxation, bool is_virtual)
     for (int r = 0; r < relaxation->rows; r++) {
         for (int c = 0; c < classes; c++) {
             int    at = r * classes + c;
-            double others = is_virtual ? least - own[r] : 0;
+            double others = relaxation->is_virtual ? least - own[r] : 0;
             double cycles = relaxation->load[at] - relaxation->free_switch;
             relaxation->alone[at] =
                 fmax(cycles + relaxation->excess[at] + others, relaxation->bytes[at]);
@@ -158,7 +158,7 @@ void mer_relaxation_build(const MerSchedule *schedule, const MerScheduleRules *r
         }
         relaxation->scale += relaxation->count[r] * least;
     }
-    fill_alone(relaxation, is_virtual);
+    fill_alone(relaxation);
 }
 
 double mer_relaxation_longest_job(const Relaxation *relaxation)

@@ -14,10 +14,9 @@ MerStatus mer_list_begin(const char *solver, const MerProblem *problem,
 }
 
 void mer_list_set(MerListState *state, const MerSearch *search, const MerProblem *problem,
-                  const MerJobsPlan *plan)
+                  MerJobsPlan *plan)
 {
-    MerJobsPlan copy = *plan;
-    MerPlan     whole = {&mer_plan_jobs, &copy};
+    MerPlan whole = {&mer_plan_jobs, plan};
     state->space = search->space;
     state->point = MER_ARRAY(search->arena, MerIndex, problem->space.knob_count + 1);
     state->is_asked = false;

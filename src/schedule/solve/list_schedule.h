@@ -27,7 +27,7 @@ void mer_list_round(const MerSchedule *schedule, const MerScheduleRules *rules, 
                     MerArena *arena, MerJobsPlan *plan);
 /* Encodes `plan` as the only point to ask for. */
 void mer_list_set(MerListState *state, const MerSearch *search, const MerProblem *problem,
-                  const MerJobsPlan *plan);
+                  MerJobsPlan *plan);
 /* What the classes of such solvers have in common. */
 #define MER_LIST_CLASS                                                                             \
     .state_size = sizeof(MerListState), .problem = "schedule", .ask = mer_list_ask,                \
