@@ -172,7 +172,7 @@ void exact_step(ExactSearch *s, MerRng *rng)
     s->is_proven = exact_limit(s) <= s->bound;
 }
 
-/* Why a group is refused, the first reason of several. */
+/* Why a group is refused, the first reason of several; NULL: it is not. */
 static const char *what_is_found(const MerSearch *search, const MerSchedule *schedule,
                                  const MerBandwidthState *bandwidth, const MerProblem *problem)
 {
@@ -184,9 +184,9 @@ static const char *what_is_found(const MerSearch *search, const MerSchedule *sch
            : schedule->has_dependencies                             ? "dependencies"
            : schedule->has_releases || schedule->has_deadlines      ? "releases or deadlines"
            : schedule->tenant_count > 1                             ? "several tenants"
-           : bandwidth->input.rules.share != MER_SHARE_PROPORTIONAL
-               ? "another way of sharing"
-               : "another rule, or a job that moves none";
+           : bandwidth->input.rules.share != MER_SHARE_PROPORTIONAL ? "another way of sharing"
+           : !bandwidth->is_plain ? "another rule, or a job that moves none"
+                                  : NULL;
 }
 
 static MerStatus open_exact_schedule(void *state, const MerSearch *search,
@@ -198,15 +198,14 @@ static MerStatus open_exact_schedule(void *state, const MerSearch *search,
     const Options     *chosen = given;
     MER_TRY(mer_list_begin("exact_schedule", problem, &schedule, error));
     const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
-    if (schedule->job_count > EXACT_JOBS || !bandwidth || !bandwidth->is_plain ||
-        search->objective != MER_METRIC_CYCLES ||
-        search->space->knob_count != problem->space.knob_count) {
+    const char              *found = what_is_found(search, schedule, bandwidth, problem);
+    if (found) {
         return mer_error_set(
             error, MER_UNSUPPORTED,
             "exact_schedule minimises cycles of at most %d independent jobs of one "
             "tenant that all move bytes, with proportional sharing and nothing "
             "else switched on, found %s",
-            EXACT_JOBS, what_is_found(search, schedule, bandwidth, problem));
+            EXACT_JOBS, found);
     }
     s->given = search;
     s->problem = problem;
