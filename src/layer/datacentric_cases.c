@@ -12,53 +12,36 @@ static unsigned row_bit(const MerDatacentricRow *row, int i)
     return row->in.edge_tile != row->in.tile ? 1u << i : 0;
 }
 
-/* Rows with one state have one factor in every case. */
-static void add_still_row(MerDatacentricCases *cases, int i, bool edge)
+/* Every case has the row's whole tile, or the partial one if it begins with that. A row that moves to a partial tile
+ * doubles the sets. */
+static void add_row(MerDatacentricCases *cases, int i, const MerDatacentricState *states, int count)
 {
     const MerDatacentricRow   *row = &cases->level->rows[i];
-    const MerDatacentricSizes *sizes = &row->in;
-    int64_t                    factor;
+    const MerDatacentricState *last = &states[count - 1];
+    bool                       is_output = mer_datacentric_uses(row, OUTPUT), edge = states[0].edge;
+    const MerDatacentricSizes *sizes = is_output ? &row->out : &row->in;
+    int64_t                    edge_tile = row->spatial ? 1 : sizes->edge_tile;
+    int64_t                    tile = row->spatial ? 1 : edge ? sizes->edge_tile : sizes->tile;
+    int                        n = cases->set_count, mover = cases->mover_count;
+    unsigned                   bit = row->spatial ? 0 : row_bit(row, i), spatial = 0;
 
     cases->init_edge[i] = edge;
     if (row->spatial) {
         int k = spatial_index(cases->level, i);
 
-        cases->see[k] = edge;
-        cases->fixed_spatial |= (unsigned)edge << k;
-        return;
-    }
-    if (mer_datacentric_uses(row, OUTPUT))
-        sizes = &row->out;
-    factor = edge ? sizes->edge_tile : sizes->tile;
-    if (mer_datacentric_uses(row, OUTPUT))
-        cases->set[0].outputs *= factor;
-    cases->set[0].macs *= factor;
-    if (edge)
-        cases->set[0].rows |= row_bit(row, i);
-}
-
-/* A row that moves doubles the sets if it has a partial tile. */
-static void add_mover(MerDatacentricCases *cases, int i, int64_t steady, bool has_edge, bool see)
-{
-    const MerDatacentricRow   *row = &cases->level->rows[i];
-    bool                       is_output = mer_datacentric_uses(row, OUTPUT);
-    const MerDatacentricSizes *sizes = is_output ? &row->out : &row->in;
-    int64_t                    tile = row->spatial ? 1 : sizes->tile;
-    int64_t                    edge_tile = row->spatial ? 1 : sizes->edge_tile;
-    int                        n = cases->set_count, mover = cases->mover_count++;
-    unsigned                   bit = row->spatial ? 0 : row_bit(row, i), spatial = 0;
-
-    cases->mover[mover] = i;
-    cases->steady[mover] = steady;
-    cases->edge[mover] = -1;
-    cases->init_edge[i] = false;
-    if (row->spatial) {
-        int k = spatial_index(cases->level, i);
-
         spatial = 1u << k;
-        cases->see[k] = see;
+        cases->see[k] = last->see;
+        cases->fixed_spatial |= edge ? spatial : 0;
     }
-    if (has_edge) {
+    if (count > 1) {
+        bool steps = states[1].position == MER_DATACENTRIC_STEADY;
+
+        cases->mover[mover] = i;
+        cases->steady[mover] = steps ? states[1].count : 0;
+        cases->edge[mover] = -1;
+        cases->mover_count++;
+    }
+    if (last->position == MER_DATACENTRIC_EDGE) {
         for (int s = 0; s < n; s++) {
             MerDatacentricSet *from = &cases->set[s], *to = &cases->set[n + s];
 
@@ -77,6 +60,8 @@ static void add_mover(MerDatacentricCases *cases, int i, int64_t steady, bool ha
         if (is_output)
             set->outputs *= tile;
         set->macs *= tile;
+        set->rows |= edge ? bit : 0;
+        set->spatial |= edge ? spatial : 0;
     }
 }
 
@@ -135,40 +120,13 @@ void mer_datacentric_group(const MerDatacentricLevel *level, const int64_t *exte
         count[i] = mer_datacentric_states(&level->rows[i], extents[i], level->units, states[i]);
         unrolled[i] = states[i][0].unrolled;
         if (count[i] == 1)
-            add_still_row(cases, i, states[i][0].edge);
+            add_row(cases, i, states[i], 1);
     }
-    cases->set[0].spatial = cases->fixed_spatial;
-    for (int i = 0; i < level->count; i++) {
-        const MerDatacentricState *last = &states[i][count[i] - 1];
-        bool                       steps;
-
-        if (count[i] == 1)
-            continue;
-        steps = states[i][1].position == MER_DATACENTRIC_STEADY;
-        add_mover(cases, i, steps ? states[i][1].count : 0, last->position == MER_DATACENTRIC_EDGE,
-                  last->see);
-    }
+    for (int i = 0; i < level->count; i++)
+        if (count[i] > 1)
+            add_row(cases, i, states[i], count[i]);
     count_outer(cases);
     prepare_ingress(cases, unrolled);
-}
-
-static int64_t computed_row(const MerDatacentricCases *cases, int k, unsigned spatial, bool first,
-                            bool see, bool reuse)
-{
-    int                        i = cases->level->spatial[k];
-    const MerDatacentricRow   *row = &cases->level->rows[i];
-    bool                       is_output = mer_datacentric_uses(row, OUTPUT);
-    const MerDatacentricSizes *sizes = is_output ? &row->out : &row->in;
-    bool                       one = cases->level->edge_units == 1, edge = (spatial >> k) & 1;
-
-    if (edge && !cases->init_edge[i]) {
-        if (one)
-            return first || see ? row->in.edge_tile : 1;
-        return see ? sizes->edge_step : first ? sizes->tile : step_or_one(sizes);
-    }
-    if (edge && see)
-        return is_output && !one && reuse ? sizes->edge_step : sizes->edge_tile;
-    return first ? sizes->tile : step_or_one(sizes);
 }
 
 static int64_t computed(const MerDatacentricCases *cases, unsigned spatial, bool partial_sums,
@@ -177,9 +135,14 @@ static int64_t computed(const MerDatacentricCases *cases, unsigned spatial, bool
     const MerDatacentricLevel *level = cases->level;
     int64_t                    product = 1;
 
-    for (int k = 0; k < level->spatial_count; k++)
-        if (partial_sums || mer_datacentric_uses(&level->rows[level->spatial[k]], OUTPUT))
-            product *= computed_row(cases, k, spatial, first, see, reuse);
+    for (int k = 0; k < level->spatial_count; k++) {
+        int                      i = level->spatial[k];
+        const MerDatacentricRow *row = &level->rows[i];
+
+        if (partial_sums || mer_datacentric_uses(row, OUTPUT))
+            product *= mer_datacentric_computed(level, row, (spatial >> k) & 1,
+                                                !cases->init_edge[i], first, see, reuse);
+    }
     return product;
 }
 
@@ -244,14 +207,8 @@ static int64_t held(const MerDatacentricCases *cases, int tensor, unsigned spati
     for (int k = 0; k < level->spatial_count; k++) {
         const MerDatacentricRow *row = &level->rows[level->spatial[k]];
 
-        if (!mer_datacentric_uses(row, tensor))
-            continue;
-        if (!((spatial >> k) & 1))
-            product *= row->in.tile;
-        else if (level->edge_units == 1)
-            product *= first || see ? row->in.edge_tile : 1;
-        else
-            product *= see ? row->in.edge_tile : row->in.tile;
+        if (mer_datacentric_uses(row, tensor))
+            product *= mer_datacentric_held(level, row, (spatial >> k) & 1, first, see);
     }
     return product;
 }

@@ -143,6 +143,35 @@ static inline bool mer_datacentric_uses(const MerDatacentricRow *row, int tensor
     return (row->tensors >> tensor) & 1;
 }
 
+/* What one unit holds of a spatial row in the very first case; `see`: it has the partial tile. */
+static inline int64_t mer_datacentric_held(const MerDatacentricLevel *level,
+                                           const MerDatacentricRow *row, bool edge, bool first,
+                                           bool see)
+{
+    if (edge && level->edge_units == 1)
+        return first || see ? row->in.edge_tile : 1;
+    return edge && see ? row->in.edge_tile : row->in.tile;
+}
+
+/* Share of a spatial row in what one unit computes, at an edge that it `moved` to or began with. With one unit at the
+ * edge MAESTRO takes the input size where the output size is meant. */
+static inline int64_t mer_datacentric_computed(const MerDatacentricLevel *level,
+                                               const MerDatacentricRow *row, bool edge, bool moved,
+                                               bool first, bool see, bool reuse)
+{
+    bool                       is_output = mer_datacentric_uses(row, MER_DATACENTRIC_OUTPUT);
+    const MerDatacentricSizes *sizes = is_output ? &row->out : &row->in;
+    bool                       one = level->edge_units == 1;
+
+    if (edge && moved && one)
+        return first || see ? row->in.edge_tile : 1;
+    if (edge && moved && see)
+        return sizes->edge_step;
+    if (edge && !moved && see)
+        return is_output && !one && reuse ? sizes->edge_step : sizes->edge_tile;
+    return first ? sizes->tile : step_or_one(sizes);
+}
+
 /* Head latency, then one cycle per noc_bw elements. */
 static inline int64_t mer_datacentric_noc(const MerDatacentricHardware *hardware, int64_t elements)
 {

@@ -11,13 +11,11 @@ typedef struct Case { /* one state per row of a level */
     int64_t                    count;
 } Case;
 
-typedef struct Analysis { /* of one level over one vector of extents */
-    int64_t                    runtime, macs, needed, total, peak_bandwidth, bandwidth, offchip;
-    MerDatacentricDelay        delay[DELAYS];
-    double                     active, intensity;
-    int                        idle_level; /* a level from here on that leaves out work, 0: none */
-    bool                       stalled;    /* a cluster without work: MAESTRO divides by zero */
-    MerDatacentricTensorCounts tensor[MER_DATACENTRIC_TENSORS];
+typedef struct Analysis {      /* of one level over one vector of extents */
+    MerDatacentricResult *sum; /* its counts; idle_level: from here on, 0: none */
+    int64_t               needed, total, bandwidth;
+    MerDatacentricDelay   delay[DELAYS];
+    bool                  stalled; /* a cluster without work: MAESTRO divides by zero */
 } Analysis;
 
 /* Elements of a tensor held by one unit in the very first case. */
@@ -32,14 +30,10 @@ static int64_t held(const Case *at, int tensor, bool first, bool see)
 
         if (!mer_datacentric_uses(row, tensor))
             continue;
-        if (!state->edge)
-            product *= row->in.tile;
-        else if (!row->spatial)
-            product *= row->in.edge_tile;
-        else if (level->edge_units == 1)
-            product *= first || see ? row->in.edge_tile : 1;
+        if (row->spatial)
+            product *= mer_datacentric_held(level, row, state->edge, first, see);
         else
-            product *= see ? row->in.edge_tile : row->in.tile;
+            product *= state->edge ? row->in.edge_tile : row->in.tile;
     }
     return product;
 }
@@ -85,26 +79,6 @@ static int64_t taken_in(const Case *at, int tensor, bool first, bool see)
     return product;
 }
 
-/* Share of a spatial row in what one unit computes. `slip`: at the edge of one unit MAESTRO takes
- * the input size where the output size is meant. */
-static int64_t computed_spatial(const Case *at, int i, bool first, bool see, bool reuse)
-{
-    const MerDatacentricRow   *row = &at->level->rows[i];
-    const MerDatacentricState *state = &at->state[i];
-    bool                       is_output = mer_datacentric_uses(row, OUTPUT);
-    const MerDatacentricSizes *sizes = is_output ? &row->out : &row->in;
-    bool                       one = at->level->edge_units == 1;
-
-    if (state->position == MER_DATACENTRIC_EDGE) {
-        if (one)
-            return first || see ? row->in.edge_tile : 1;
-        return see ? sizes->edge_step : first ? sizes->tile : step_or_one(sizes);
-    }
-    if (state->position == MER_DATACENTRIC_INIT && state->edge && see)
-        return is_output && !one && reuse ? sizes->edge_step : sizes->edge_tile;
-    return first ? sizes->tile : step_or_one(sizes);
-}
-
 /* Outputs of one unit, or with `partial_sums` its multiplications. */
 static int64_t computed(const Case *at, bool partial_sums, bool first, bool see, bool reuse)
 {
@@ -112,15 +86,18 @@ static int64_t computed(const Case *at, bool partial_sums, bool first, bool see,
 
     for (int i = 0; i < at->level->count; i++) {
         const MerDatacentricRow   *row = &at->level->rows[i];
+        const MerDatacentricState *state = &at->state[i];
         bool                       is_output = mer_datacentric_uses(row, OUTPUT);
         const MerDatacentricSizes *sizes = is_output ? &row->out : &row->in;
 
         if (!is_output && !partial_sums)
             continue;
         if (row->spatial)
-            product *= computed_spatial(at, i, first, see, reuse);
+            product *= mer_datacentric_computed(at->level, row, state->edge,
+                                                state->position == MER_DATACENTRIC_EDGE, first, see,
+                                                reuse);
         else
-            product *= at->state[i].edge ? sizes->edge_tile : sizes->tile;
+            product *= state->edge ? sizes->edge_tile : sizes->tile;
     }
     return product;
 }
@@ -207,8 +184,9 @@ static void analyse_below(const MerDatacentricInput *input, const MerDatacentric
                           int index, const Case *at, bool variant, int64_t units, int64_t *compute,
                           double *active, int *idle_level)
 {
-    int64_t  extents[MER_DATACENTRIC_DIMS] = {0};
-    Analysis below;
+    int64_t              extents[MER_DATACENTRIC_DIMS] = {0};
+    MerDatacentricResult below = {0};
+    Analysis             analysis = {.sum = &below};
 
     for (int i = 0; i < at->level->count; i++) {
         const MerDatacentricRow *row = &at->level->rows[i];
@@ -216,14 +194,13 @@ static void analyse_below(const MerDatacentricInput *input, const MerDatacentric
 
         extents[row->dim] = edge ? row->in.edge_tile : row->in.tile;
     }
-    analyse(input, model, index + 1, extents, &below);
-    if (input->every_level && below.macs < below.needed)
+    analyse(input, model, index + 1, extents, &analysis);
+    if (input->every_level && below.num_macs < analysis.needed)
         below.idle_level = index + 1;
     if (below.idle_level > 0 && (*idle_level == 0 || below.idle_level < *idle_level))
         *idle_level = below.idle_level;
-    if (below.runtime > *compute)
-        *compute = below.runtime;
-    *active += below.active * (double)units;
+    *compute = larger(*compute, below.runtime_cycles);
+    *active += below.avg_utilized_pes * (double)units;
 }
 
 static int64_t compute_delay(const MerDatacentricInput *input, const MerDatacentricModel *model,
@@ -255,14 +232,15 @@ static int64_t compute_delay(const MerDatacentricInput *input, const MerDatacent
 static int64_t offchip_delay(const MerDatacentricInput *input, Analysis *analysis, int64_t delay,
                              int64_t compute)
 {
-    int64_t in = analysis->tensor[INPUT].l2_size_req + analysis->tensor[FILTER].l2_size_req;
-    int64_t out = analysis->tensor[OUTPUT].l2_size_req, bandwidth = input->hardware.offchip_bw;
+    MerDatacentricResult *sum = analysis->sum;
+    int64_t               in = sum->tensor[INPUT].l2_size_req + sum->tensor[FILTER].l2_size_req;
+    int64_t out = sum->tensor[OUTPUT].l2_size_req, bandwidth = input->hardware.offchip_bw;
 
     if (compute == 0) {
         analysis->stalled = true;
         return delay;
     }
-    analysis->offchip = larger(analysis->offchip, larger(out / compute, in / compute)) / 2;
+    sum->offchip_bw_req = larger(sum->offchip_bw_req, larger(out / compute, in / compute)) / 2;
     return larger(delay, larger(in / bandwidth / 2, out / bandwidth / 2));
 }
 
@@ -270,40 +248,41 @@ static void account(const MerDatacentricInput *input, const MerDatacentricModel 
                     const Case *at, Analysis *analysis)
 {
     const MerDatacentricHardware *hardware = &input->hardware;
+    MerDatacentricResult         *sum = analysis->sum;
     int64_t out = array_share(at, OUTPUT), macs = array_macs(at), critical = critical_macs(at);
     int64_t in[2], compute, delay, ingress_delay, egress_delay, moved;
     double  active;
     bool    is_first = analysis->total == 0;
 
-    analysis->tensor[OUTPUT].l2_write += at->count * out;
-    analysis->tensor[OUTPUT].l1_write += at->count * macs;
-    analysis->tensor[OUTPUT].l1_read += at->count * macs;
+    sum->tensor[OUTPUT].l2_write += at->count * out;
+    sum->tensor[OUTPUT].l1_write += at->count * macs;
+    sum->tensor[OUTPUT].l1_read += at->count * macs;
     if (critical <= 0)
         return;
     for (int t = INPUT; t <= FILTER; t++) {
         in[t] = array_share(at, t);
-        analysis->tensor[t].l2_read += at->count * in[t];
-        analysis->tensor[t].l1_write = analysis->tensor[t].l2_read;
-        analysis->tensor[t].l1_read += at->count * macs;
+        sum->tensor[t].l2_read += at->count * in[t];
+        sum->tensor[t].l1_write = sum->tensor[t].l2_read;
+        sum->tensor[t].l1_read += at->count * macs;
     }
-    compute = compute_delay(input, model, index, at, critical, &active, &analysis->idle_level);
+    compute = compute_delay(input, model, index, at, critical, &active, &sum->idle_level);
     ingress_delay = mer_datacentric_noc(hardware, in[INPUT] + in[FILTER]);
     egress_delay = mer_datacentric_noc(hardware, out);
     delay = at->change < 0 ? compute + ingress_delay
                            : larger(compute, larger(ingress_delay, egress_delay));
     if (index == 0)
         delay = offchip_delay(input, analysis, delay, compute);
-    analysis->runtime += at->count * delay;
-    analysis->macs += at->count * macs;
+    sum->runtime_cycles += at->count * delay;
+    sum->num_macs += at->count * macs;
     analysis->total += at->count;
-    analysis->active += (double)at->count * active;
-    analysis->intensity = (double)macs / (double)(in[INPUT] + in[FILTER]);
+    sum->avg_utilized_pes += (double)at->count * active;
+    sum->arithmetic_intensity = (double)macs / (double)(in[INPUT] + in[FILTER]);
     mer_datacentric_note_delay(&analysis->delay[INGRESS], ingress_delay, at->count, is_first);
     mer_datacentric_note_delay(&analysis->delay[EGRESS], egress_delay, at->count, is_first);
     mer_datacentric_note_delay(&analysis->delay[COMPUTE], compute, at->count, is_first);
     compute = larger(compute, 1);
     moved = larger(in[INPUT] + in[FILTER], out);
-    analysis->peak_bandwidth = larger(analysis->peak_bandwidth, moved / compute);
+    sum->peak_noc_bw_req = larger(sum->peak_noc_bw_req, moved / compute);
     analysis->bandwidth += at->count * moved / compute;
 }
 
@@ -334,7 +313,6 @@ static void analyse(const MerDatacentricInput *input, const MerDatacentricModel 
     int                 state_count[MER_DATACENTRIC_ROWS] = {0};
     int64_t             cases = 1, row_extents[MER_DATACENTRIC_ROWS] = {0};
 
-    memset(analysis, 0, sizeof *analysis);
     for (int i = 0; i < at.level->count; i++) {
         const MerDatacentricRow *row = &at.level->rows[i];
 
@@ -345,47 +323,19 @@ static void analyse(const MerDatacentricInput *input, const MerDatacentricModel 
     analysis->needed = mer_datacentric_tile_macs(input, at.level, row_extents);
     enter_case(0, state_count, states, &at);
     for (int t = 0; t < MER_DATACENTRIC_TENSORS; t++)
-        analysis->tensor[t].l2_size_req = 2 * array_share(&at, t);
+        analysis->sum->tensor[t].l2_size_req = 2 * array_share(&at, t);
     for (int64_t number = 0; number < cases; number++) {
         enter_case(number, state_count, states, &at);
         account(input, model, index, &at, analysis);
     }
     if (analysis->total > 0)
-        analysis->active /= (double)analysis->total;
-}
-
-static void report(const Analysis *analysis, MerDatacentricResult *result)
-{
-    int64_t total = analysis->total;
-
-    for (int t = 0; t < MER_DATACENTRIC_TENSORS; t++) {
-        MerDatacentricTensorCounts *to = &result->tensor[t];
-
-        to->l1_read = analysis->tensor[t].l1_read;
-        to->l1_write = analysis->tensor[t].l1_write;
-        to->l2_size_req = analysis->tensor[t].l2_size_req;
-        if (t == OUTPUT)
-            to->l2_write = analysis->tensor[t].l2_write;
-        else
-            to->l2_read = analysis->tensor[t].l2_read;
-    }
-    result->runtime_cycles = analysis->runtime;
-    result->idle_level = analysis->idle_level;
-    result->num_macs = analysis->macs;
-    result->avg_utilized_pes = analysis->active;
-    result->peak_noc_bw_req = analysis->peak_bandwidth;
-    result->offchip_bw_req = analysis->offchip;
-    result->arithmetic_intensity = analysis->intensity;
-    if (total == 0)
-        return;
-    result->avg_noc_bw_req = (double)analysis->bandwidth / (double)total;
-    mer_datacentric_report_delays(analysis->delay, total, result);
+        analysis->sum->avg_utilized_pes /= (double)analysis->total;
 }
 
 void mer_datacentric_evaluate_plain(const MerDatacentricInput *input, MerDatacentricResult *result)
 {
     MerDatacentricModel model;
-    Analysis            analysis;
+    Analysis            analysis = {.sum = result};
 
     memset(result, 0, sizeof *result);
     if (!mer_datacentric_resolve(input, &model, result))
@@ -396,6 +346,9 @@ void mer_datacentric_evaluate_plain(const MerDatacentricInput *input, MerDatacen
         mer_datacentric_stall(result);
         return;
     }
-    report(&analysis, result);
+    if (analysis.total > 0) {
+        result->avg_noc_bw_req = (double)analysis.bandwidth / (double)analysis.total;
+        mer_datacentric_report_delays(analysis.delay, analysis.total, result);
+    }
     mer_datacentric_finish(input, &model, MER_DATACENTRIC_EVERYTHING, result);
 }

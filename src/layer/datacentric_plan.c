@@ -2,7 +2,6 @@
 #include "layer/datacentric_plan.h"
 
 #include "layer/datacentric_levels.h"
-#include "layer/directive_format.h"
 
 /* Our dims in the terms of the model. */
 static const int convolution[MER_DIM_COUNT] = {
@@ -17,14 +16,31 @@ static const int product[MER_DIM_COUNT] = {
     [MER_DIM_X] = MER_DATACENTRIC_X, [MER_DIM_R] = MER_DATACENTRIC_R,
     [MER_DIM_S] = MER_DATACENTRIC_S, [MER_DIM_G] = MER_DATACENTRIC_G};
 
+/* Padded input rows (axis 0) or columns (axis 1) of an operator: as it says, if that gives its
+ * output size and `exact` is false; else just what its outputs read. Dilation is left out. */
+static int64_t input_size(const MerOp *op, int axis, bool exact)
+{
+    int64_t outputs = op->dims[axis == 0 ? MER_DIM_Y : MER_DIM_X];
+    int64_t taps = op->dims[axis == 0 ? MER_DIM_R : MER_DIM_S];
+    int64_t image = axis == 0 ? op->input_rows : op->input_columns;
+    int64_t padded = image + op->pad[axis] + op->pad[axis + 2];
+
+    if (op->kind == MER_OP_TRANSPOSED)
+        return !exact && outputs >= taps ? outputs : outputs + taps - 1;
+    if (!exact && image > 0 && op->dilation[axis] == 1 && padded >= taps &&
+        (padded - taps) / op->stride[axis] + 1 == outputs)
+        return padded;
+    return (outputs - 1) * op->stride[axis] + taps;
+}
+
 static void fill_convolution(const MerOp *op, bool exact, MerDatacentricLayer *layer)
 {
     bool strided = op->kind != MER_OP_TRANSPOSED || !exact;
 
     for (int dim = 0; dim < MER_DIM_COUNT; dim++)
         layer->dims[convolution[dim]] = op->dims[dim];
-    layer->dims[MER_DATACENTRIC_Y] = mer_directives_input_size(op, 0, exact);
-    layer->dims[MER_DATACENTRIC_X] = mer_directives_input_size(op, 1, exact);
+    layer->dims[MER_DATACENTRIC_Y] = input_size(op, 0, exact);
+    layer->dims[MER_DATACENTRIC_X] = input_size(op, 1, exact);
     layer->stride_y = strided ? op->stride[0] : 1;
     layer->stride_x = strided ? op->stride[1] : 1;
 }
@@ -46,12 +62,12 @@ MerStatus mer_datacentric_layer(const MerOp *op, bool exact, MerDatacentricLayer
         break;
     case MER_OP_GEMM:
         layer->type = MER_DATACENTRIC_GEMM;
-        if (op->dims[MER_DIM_N] != 1 || op->dims[MER_DIM_G] != 1)
-            return mer_error_set(error, MER_UNSUPPORTED,
-                                 "%s: a GEMM with a batch, expected batched-gemm", op->name);
         layer->dims[MER_DATACENTRIC_M] = op->dims[MER_DIM_Y];
         layer->dims[MER_DATACENTRIC_N] = op->dims[MER_DIM_K];
         layer->dims[MER_DATACENTRIC_K] = op->dims[MER_DIM_C];
+        if (op->dims[MER_DIM_N] != 1 || op->dims[MER_DIM_G] != 1)
+            return mer_error_set(error, MER_UNSUPPORTED,
+                                 "%s: a GEMM with a batch, expected batched-gemm", op->name);
         return MER_OK;
     default:
         return mer_error_set(error, MER_UNSUPPORTED, "%s: the data-centric model has no %s layers",

@@ -1,6 +1,7 @@
 /* Writing and reading data-centric mappings. */
 #include "layer/directive_format.h"
 
+#include "layer/datacentric_plan.h"
 #include "layer/op_format.h"
 
 #include <ctype.h>
@@ -233,66 +234,35 @@ MerStatus mer_directives_read(MerYaml *body, const MerOp *op, MerDirectivePlan *
     return is_complete(plan) ? MER_OK : mer_yaml_expected(list, error, "%s", expectation);
 }
 
-int64_t mer_directives_input_size(const MerOp *op, int axis, bool exact)
-{
-    int64_t outputs = op->dims[axis == 0 ? MER_DIM_Y : MER_DIM_X];
-    int64_t taps = op->dims[axis == 0 ? MER_DIM_R : MER_DIM_S];
-    int64_t image = axis == 0 ? op->input_rows : op->input_columns;
-    int64_t padded = image + op->pad[axis] + op->pad[axis + 2];
-
-    if (op->kind == MER_OP_TRANSPOSED)
-        return !exact && outputs >= taps ? outputs : outputs + taps - 1;
-    if (!exact && image > 0 && op->dilation[axis] == 1 && padded >= taps &&
-        (padded - taps) / op->stride[axis] + 1 == outputs)
-        return padded;
-    return (outputs - 1) * op->stride[axis] + taps;
-}
-
 /* The letters of MAESTRO's GEMM: M rows, N columns, K inner; the rest does not occur there. */
 static const char gemm_letters[] = "GNKMXRSG";
 
-static const char *dimensions(const MerOp *op, bool exact, MerArena *arena)
+static const char *dimensions(const MerDatacentricLayer *layer, MerArena *arena)
 {
-    if (op->kind == MER_OP_GEMM)
-        return mer_arena_format(arena, "M: %lld, N: %lld, K: %lld", (long long)op->dims[MER_DIM_Y],
-                                (long long)op->dims[MER_DIM_K], (long long)op->dims[MER_DIM_C]);
-    return mer_arena_format(
-        arena, "N: %lld, G: %lld, K: %lld, C: %lld, R: %lld, S: %lld, Y: %lld, X: %lld",
-        (long long)op->dims[MER_DIM_N], (long long)op->dims[MER_DIM_G],
-        (long long)op->dims[MER_DIM_K], (long long)op->dims[MER_DIM_C],
-        (long long)op->dims[MER_DIM_R], (long long)op->dims[MER_DIM_S],
-        (long long)mer_directives_input_size(op, 0, exact),
-        (long long)mer_directives_input_size(op, 1, exact));
-}
-
-static const char *maestro_type(const MerOp *op)
-{
-    bool grouped = op->dims[MER_DIM_G] > 1 || op->kind == MER_OP_BATCHED_GEMM;
-
-    if (op->kind == MER_OP_GEMM)
-        return "GEMM";
-    return op->kind == MER_OP_DEPTHWISE ? "DSCONV" : grouped ? "NGCONV" : "CONV";
+    static const char convolution[] = "NGKCRSYX", product[] = "MNK";
+    const char       *text = "";
+    for (const char *letter = layer->type == MER_DATACENTRIC_GEMM ? product : convolution; *letter;
+         letter++) {
+        const char *all = MER_DATACENTRIC_LETTERS;
+        text = mer_arena_format(arena, "%s%s%c: %lld", text, *text ? ", " : "", *letter,
+                                (long long)layer->dims[strchr(all, *letter) - all]);
+    }
+    return text;
 }
 
 const char *mer_directives_maestro(const MerDirectivePlan *plan, bool exact, MerArena *arena)
 {
-    const MerOp *op = plan->op;
-    bool         is_gemm = op->kind == MER_OP_GEMM;
-    Style        style = {is_gemm ? gemm_letters : MER_DIM_LETTERS,
-                   "SpatialMap",
-                   "TemporalMap",
-                   "(",
-                   ", P)",
-                   0,
-                   is_gemm};
-    bool        strided = op->kind != MER_OP_TRANSPOSED || !exact;
-    const char *text = mer_arena_format(
-        arena,
-        "    Layer %.60s {\n        Type: %s\n        Stride { X: %d, Y: %d }\n"
-        "        Dimensions { %s }\n        Dataflow {\n",
-        op->name ? op->name : "layer", maestro_type(op), strided ? op->stride[1] : 1,
-        strided ? op->stride[0] : 1, dimensions(op, exact, arena));
+    bool                is_gemm = plan->op->kind == MER_OP_GEMM;
+    const char         *letters = is_gemm ? gemm_letters : MER_DIM_LETTERS;
+    Style               style = {letters, "SpatialMap", "TemporalMap", "(", ", P)", 0, is_gemm};
+    MerDatacentricLayer layer;
 
-    return mer_arena_format(arena, "%s%s        }\n    }\n", text,
-                            join_items(plan, &style, "            ", ";\n", arena));
+    mer_datacentric_layer(plan->op, exact, &layer, NULL);
+    return mer_arena_format(
+        arena,
+        "    Layer %.60s {\n        Type: %s\n        Stride { X: %lld, Y: %lld }\n"
+        "        Dimensions { %s }\n        Dataflow {\n%s        }\n    }\n",
+        plan->op->name ? plan->op->name : "layer", mer_datacentric_type_name(layer.type),
+        (long long)layer.stride_x, (long long)layer.stride_y, dimensions(&layer, arena),
+        join_items(plan, &style, "            ", ";\n", arena));
 }

@@ -28,8 +28,4 @@ MerStatus mer_directives_parse(const char *line, const MerOp *op, MerDirectivePl
 /* A MAESTRO layer with its Dataflow. `exact`: the input without rows that no output reads. */
 const char *mer_directives_maestro(const MerDirectivePlan *plan, bool exact, MerArena *arena);
 
-/* Padded input rows (axis 0) or columns (axis 1) of an operator: as it says, if that gives its
- * output size and `exact` is false; else just what its outputs read. Dilation is left out. */
-int64_t mer_directives_input_size(const MerOp *op, int axis, bool exact);
-
 #endif

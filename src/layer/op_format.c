@@ -17,10 +17,7 @@ static void write_op(const MerOp *op, bool has_image, MerJson *json)
     const int  *pairs[2] = {op->stride, op->dilation};
     for (int i = 0; i < 2; i++) {
         if (i == 0 || pairs[i][0] != 1 || pairs[i][1] != 1) {
-            mer_json_array(json, names[i]);
-            mer_json_int(json, NULL, pairs[i][0]);
-            mer_json_int(json, NULL, pairs[i][1]);
-            mer_json_end_array(json);
+            mer_json_ints(json, names[i], pairs[i], 2);
         }
     }
     if (op->repeat != 1) {

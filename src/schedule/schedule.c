@@ -290,18 +290,8 @@ static void decode(const MerProblem *problem, const MerIndex *point, MerPlan *pl
     const State *state = problem->state;
     mer_schedule_decode(&state->schedule, point, plan, arena);
     if (state->symmetry) {
-        mer_schedule_canonical(&state->schedule, mer_jobs_plan(plan));
+        mer_schedule_canonical(problem, plan);
     }
-}
-
-static bool encode(const MerProblem *problem, const MerPlan *plan, MerIndex *point)
-{
-    return mer_schedule_encode(mer_schedule_of(problem), plan, point);
-}
-
-static void canonical(const MerProblem *problem, MerPlan *plan)
-{
-    mer_schedule_canonical(mer_schedule_of(problem), mer_jobs_plan(plan));
 }
 
 double mer_schedule_shortest(const MerSchedule *schedule, int job)
@@ -355,32 +345,21 @@ static void bound(const MerProblem *problem, const void *evaluator_rules, MerMet
         state->bound_rules = rules;
         state->bound = mer_schedule_bound(schedule, rules, false, problem->notes);
     }
-    MerBound cycles = state->bound;
-    double   energy = least_energy(schedule, rules);
-    switch (metric) {
-    case MER_METRIC_CYCLES:
-        *result = cycles;
-        break;
-    case MER_METRIC_MAKESPAN:
-    case MER_METRIC_LATENCY:
-        *result = (MerBound){cycles.value / clock, isnan(clock) ? "none" : cycles.kind, ""};
-        break;
-    case MER_METRIC_THROUGHPUT:
-        *result = (MerBound){2 * problem->task->macs * clock / cycles.value,
-                             isnan(clock) ? "none" : cycles.kind, ""};
-        break;
-    case MER_METRIC_ENERGY:
-        *result = (MerBound){energy, isnan(energy) ? "none" : "least-energy", ""};
-        break;
-    case MER_METRIC_EDP:
-        *result = (MerBound){energy * cycles.value, isnan(energy) ? "none" : cycles.kind, ""};
-        break;
-    default:
-        break;
+    double cycles = state->bound.value;
+    double energy = least_energy(schedule, rules);
+    double value = metric == MER_METRIC_CYCLES       ? cycles
+                   : metric == MER_METRIC_MAKESPAN   ? cycles / clock
+                   : metric == MER_METRIC_LATENCY    ? cycles / clock
+                   : metric == MER_METRIC_THROUGHPUT ? 2 * problem->task->macs * clock / cycles
+                   : metric == MER_METRIC_ENERGY     ? energy
+                   : metric == MER_METRIC_EDP        ? energy * cycles
+                                                     : NAN;
+    if (!isnan(value)) {
+        const char *kind = metric == MER_METRIC_ENERGY ? "least-energy" : state->bound.kind;
+        *result = (MerBound){value, kind, ""};
     }
 }
 
-/* list_annealing rewrites whole queues, which fixed knobs forbid. */
 static const char *choice_name(const MerProblem *problem, int knob, MerIndex choice,
                                MerArena *arena)
 {
@@ -390,6 +369,7 @@ static const char *choice_name(const MerProblem *problem, int knob, MerIndex cho
                : NULL;
 }
 
+/* list_annealing rewrites whole queues, which fixed knobs forbid. */
 static const char *choose_default(MerDefault what, const MerInputs *inputs)
 {
     return what == MER_DEFAULT_OPTIMIZER && inputs->refused && inputs->has_fixed_knobs ? "annealing"
@@ -427,11 +407,11 @@ const MerProblemClass mer_problem_schedule = {
     .state_size = sizeof(State),
     .open = open_schedule,
     .decode = decode,
-    .encode = encode,
+    .encode = mer_schedule_encode,
     .bound = bound,
     .tasks = list_tasks,
     .depends_on_start = depends_on_start,
-    .canonical = canonical,
+    .canonical = mer_schedule_canonical,
     .warnings = mer_schedule_warnings,
     .choose_default = choose_default,
     .choice_name = choice_name,

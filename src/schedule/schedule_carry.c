@@ -22,18 +22,6 @@ bool mer_schedule_can_carry(const MerProblem *problem)
     return true;
 }
 
-static void match_by_rank(const MerSpace *space, int old_knobs, int *from)
-{
-    int count = space->knob_count / 2;
-    int old_count = old_knobs / 2;
-    for (int i = 0; i < count; i++) {
-        double place = count > 1 ? (double)i * (old_count - 1) / (count - 1) : 0;
-        int    old = (int)floor(place + 0.5);
-        from[i] = old;
-        from[count + i] = old_count + old;
-    }
-}
-
 /* How different two jobs are: by the logarithms of what they take on each core. */
 static double distance(const MerTable *mine, int a, const MerTable *other, int b)
 {
@@ -74,34 +62,28 @@ static int nearest(const MerSpace *old, const MerTable *const *mine, const MerTa
     return best;
 }
 
-static MerStatus match_by_layer(const MerSpace *space, const MerSpace *old, int *from,
-                                MerArena *arena, MerError *error)
+MerStatus mer_schedule_carry(const MerProblem *problem, const MerSpace *other, int other_knobs,
+                             MerMatch match, int *from, MerArena *arena, MerError *error)
 {
+    const MerSpace *space = &problem->space;
+    bool            by_layer = match == MER_MATCH_LAYER;
     int             count = space->knob_count / 2;
-    int             old_count = old->knob_count / 2;
+    int             old_count = (by_layer ? other->knob_count : other_knobs) / 2;
     int            *uses = MER_ARRAY(arena, int, old_count + 1);
     const MerTable *mine[FEATURES], *theirs[FEATURES];
-    if (!find_features(space, mine) || !find_features(old, theirs) ||
-        mine[0]->columns != theirs[0]->columns) {
+    if (by_layer && (!find_features(space, mine) || !find_features(other, theirs) ||
+                     mine[0]->columns != theirs[0]->columns)) {
         return mer_error_set(error, MER_UNSUPPORTED,
                              "jobs of the two runs cannot be compared: they need latency and "
                              "traffic on the same cores");
     }
     for (int i = 0; i < count; i++) {
-        int at = nearest(old, mine, theirs, space->knobs[i].op, uses);
-        from[i] = at;
-        from[count + i] = old_count + at;
-        uses[at]++;
+        double place = count > 1 ? (double)i * (old_count - 1) / (count - 1) : 0;
+        int    old = by_layer ? nearest(other, mine, theirs, space->knobs[i].op, uses)
+                              : (int)floor(place + 0.5);
+        from[i] = old;
+        from[count + i] = old_count + old;
+        uses[old]++;
     }
-    return MER_OK;
-}
-
-MerStatus mer_schedule_carry(const MerProblem *problem, const MerSpace *other, int other_knobs,
-                             MerMatch match, int *from, MerArena *arena, MerError *error)
-{
-    if (match == MER_MATCH_LAYER) {
-        return match_by_layer(&problem->space, other, from, arena, error);
-    }
-    match_by_rank(&problem->space, other_knobs, from);
     return MER_OK;
 }

@@ -51,10 +51,11 @@ static const char *service_text(const double *value, MerArena *arena)
                      value[MER_METRIC_STP] * value[MER_METRIC_ANTT] > 1 + 1e-9;
     bool        has_deadlines = !isnan(value[MER_METRIC_MISS_RATE]);
     const char *late = has_deadlines ? lateness_text(value, arena) : "";
-    return is_shared ? mer_arena_format(arena, "%s%stenants: STP %.3g, ANTT %.3g, Jain %.3g\n",
-                                        late, has_deadlines ? "; " : "", value[MER_METRIC_STP],
-                                        value[MER_METRIC_ANTT], value[MER_METRIC_JAIN])
-                     : mer_arena_format(arena, "%s%s", late, has_deadlines ? "\n" : "");
+    const char *fair =
+        mer_arena_format(arena, "tenants: STP %.3g, ANTT %.3g, Jain %.3g", value[MER_METRIC_STP],
+                         value[MER_METRIC_ANTT], value[MER_METRIC_JAIN]);
+    return mer_arena_format(arena, "%s%s%s%s", late, has_deadlines && is_shared ? "; " : "",
+                            is_shared ? fair : "", has_deadlines || is_shared ? "\n" : "");
 }
 
 const char *mer_schedule_print_costs(const MerCost *cost, bool is_total, MerArena *arena)

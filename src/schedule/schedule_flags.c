@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { JOBS, TASK, GROUP, GROUPS, SCENARIO, FLAGS };
+
 const MerFlag mer_schedule_flags[] = {
     {"jobs", "FILE", "the network or job file, as without a flag", true},
     {"task", "NAME",
@@ -20,38 +22,30 @@ const MerFlag mer_schedule_flags[] = {
     {"scenario", "NAME", "of an XRBench file, as --select NAME", false},
     {0}};
 
-typedef struct Flags {
-    const char *jobs, *task, *group, *groups, *scenario; /* NULL: not given */
-    bool        has_network, has_select, has_warm;
-} Flags;
+typedef const char *Flags[FLAGS]; /* NULL: not given */
 
-static bool has_setting(const MerReference *settings, const char *name)
+static bool has_setting(const MerCommandLine *line, const char *name)
 {
-    for (int i = 0; i < settings->count; i++) {
-        if (mer_name_equal(settings->keys[i], name)) {
-            return true;
-        }
+    bool is_any = false;
+    for (int i = 0; i < line->settings.count; i++) {
+        is_any = is_any || mer_name_equal(line->settings.keys[i], name);
     }
-    return false;
+    return is_any;
 }
 
-static MerStatus gather(const MerCommandLine *line, Flags *flags, MerError *error)
+static MerStatus gather(const MerCommandLine *line, Flags flags, MerError *error)
 {
-    const char  *repeated = NULL;
-    const char **places[] = {&flags->jobs, &flags->task, &flags->group, &flags->groups,
-                             &flags->scenario};
+    const char *repeated = NULL;
     for (int i = 0; i < line->flags.count; i++) {
-        for (int f = 0; mer_schedule_flags[f].name; f++) {
-            if (mer_name_equal(line->flags.keys[i], mer_schedule_flags[f].name)) {
-                bool is_again = *places[f] && f > 0; /* several job files are several runs */
-                repeated = is_again ? mer_schedule_flags[f].name : repeated;
-                *places[f] = line->flags.values[i];
+        for (int f = 0; f < FLAGS; f++) {
+            const char *name = mer_schedule_flags[f].name;
+            if (mer_name_equal(line->flags.keys[i], name)) {
+                /* several job files are several runs */
+                repeated = flags[f] && f != JOBS ? name : repeated;
+                flags[f] = line->flags.values[i];
             }
         }
     }
-    flags->has_network = line->workloads.count > 0;
-    flags->has_select = has_setting(&line->settings, "select");
-    flags->has_warm = has_setting(&line->settings, "warm");
     return repeated
                ? mer_error_set(error, MER_UNSUPPORTED,
                                "--%s is given twice, expected once; --select takes several groups",
@@ -60,54 +54,53 @@ static MerStatus gather(const MerCommandLine *line, Flags *flags, MerError *erro
 }
 
 /* What is said twice: NULL, or the two ways. */
-static const char *find_contradiction(const Flags *flags)
+static const char *find_contradiction(const MerCommandLine *line, Flags flags)
 {
-    bool names_groups = flags->task || flags->group || flags->groups;
-    return flags->jobs && flags->has_network      ? "a network without a flag and --jobs"
-           : flags->group && flags->groups        ? "--group and --groups"
-           : names_groups && flags->has_select    ? "--select and --task, --group or --groups"
-           : names_groups && flags->scenario      ? "--scenario and --task, --group or --groups"
-           : flags->scenario && flags->has_select ? "--scenario and --select"
-                                                  : NULL;
+    bool names_groups = flags[TASK] || flags[GROUP] || flags[GROUPS];
+    bool has_select = has_setting(line, "select");
+    return flags[JOBS] && line->workloads.count > 0 ? "a network without a flag and --jobs"
+           : flags[GROUP] && flags[GROUPS]          ? "--group and --groups"
+           : names_groups && has_select             ? "--select and --task, --group or --groups"
+           : names_groups && flags[SCENARIO]        ? "--scenario and --task, --group or --groups"
+           : flags[SCENARIO] && has_select          ? "--scenario and --select"
+                                                    : NULL;
 }
 
 /* "3" -> 3-3, "0..9" -> 0-9 */
-static MerStatus read_range(const Flags *flags, int64_t *low, int64_t *high, MerArena *arena,
+static MerStatus read_range(Flags flags, int64_t *low, int64_t *high, MerArena *arena,
                             MerError *error)
 {
-    const char *text = flags->groups ? flags->groups : flags->group;
-    const char *dots = flags->groups ? strstr(text, "..") : NULL;
+    const char *text = flags[GROUPS] ? flags[GROUPS] : flags[GROUP];
+    const char *dots = flags[GROUPS] ? strstr(text, "..") : NULL;
     const char *first = dots ? mer_arena_text_n(arena, text, (size_t)(dots - text)) : text;
-    bool        is_range = dots && mer_parse_int(dots + 2, high);
     if (mer_parse_int(first, low) && *low >= 0 &&
-        (is_range ? *high >= *low : flags->group != NULL)) {
-        *high = is_range ? *high : *low;
+        (flags[GROUP] || (dots && mer_parse_int(dots + 2, high) && *high >= *low))) {
+        *high = flags[GROUP] ? *low : *high;
         return MER_OK;
     }
-    return flags->groups
-               ? mer_error_set(error, MER_INVALID,
-                               "--groups is \"%s\", expected FIRST..LAST such as 0..9", text)
-               : mer_error_set(error, MER_INVALID,
-                               "--group is \"%s\", expected a whole number from 0", text);
+    return mer_error_set(error, MER_INVALID,
+                         flags[GROUPS] ? "--groups is \"%s\", expected FIRST..LAST such as 0..9"
+                                       : "--group is \"%s\", expected a whole number from 0",
+                         text);
 }
 
 /* The selection that the flags stand for, NULL if there are none; several groups are a stream. */
-static MerStatus selection(const Flags *flags, const char **select, bool *is_stream,
-                           MerArena *arena, MerError *error)
+static MerStatus selection(Flags flags, const char **select, bool *is_stream, MerArena *arena,
+                           MerError *error)
 {
     int64_t low, high;
     *is_stream = false;
-    *select = flags->scenario ? flags->scenario : flags->task;
-    if (!flags->group && !flags->groups) {
+    *select = flags[SCENARIO] ? flags[SCENARIO] : flags[TASK];
+    if (!flags[GROUP] && !flags[GROUPS]) {
         return MER_OK;
     }
     MER_TRY(read_range(flags, &low, &high, arena, error));
-    const char *task = flags->task ? mer_arena_format(arena, "%s:", flags->task) : "";
+    const char *task = flags[TASK] ? mer_arena_format(arena, "%s:", flags[TASK]) : "";
     *is_stream = high > low;
-    *select = *is_stream
-                  ? mer_arena_format(arena, "%s%lld-%lld", task, (long long)low, (long long)high)
-                  /* as people write it, and as logs show it */
-                  : mer_arena_format(arena, "%s%lld", task, (long long)low);
+    *select = mer_arena_format(arena, "%s%lld", task, (long long)low);
+    if (*is_stream) { /* one group is shown as people write it */
+        *select = mer_arena_format(arena, "%s-%lld", *select, (long long)high);
+    }
     return MER_OK;
 }
 
@@ -129,26 +122,21 @@ static void add_workload(MerCommandLine *line, const char *name)
     line->workloads = (MerTexts){line->workloads.count + 1, grown};
 }
 
-static void add_setting(MerCommandLine *line, const char *key, const char *value)
-{
-    line->settings = mer_reference_add(&line->settings, key, value, line->arena);
-}
-
 /* --task without a file is the built-in list of that name, whose groups have no names of their own. */
-static void take_built_in(Flags *flags, MerCommandLine *line)
+static void take_built_in(Flags flags, MerCommandLine *line)
 {
-    if (!flags->task || !mer_schedule_claims(flags->task, line->arena)) {
+    if (!flags[TASK] || !mer_schedule_claims(flags[TASK], line->arena)) {
         return;
     }
     if (line->workloads.count == 0) {
-        add_workload(line, flags->task);
+        add_workload(line, flags[TASK]);
     }
-    if (line->workloads.count == 1 && strcmp(line->workloads.values[0], flags->task) == 0) {
-        flags->task = NULL;
+    if (line->workloads.count == 1 && strcmp(line->workloads.values[0], flags[TASK]) == 0) {
+        flags[TASK] = NULL;
     }
 }
 
-static MerStatus refuse_task(const Flags *flags, MerArena *arena, MerError *error)
+static MerStatus refuse_task(const char *task, MerArena *arena, MerError *error)
 {
     const char **names;
     const char  *listed = "";
@@ -158,7 +146,7 @@ static MerStatus refuse_task(const Flags *flags, MerArena *arena, MerError *erro
     }
     return mer_error_set(error, MER_UNSUPPORTED,
                          "--task is \"%s\", expected --jobs FILE beside it or a built-in task: %s",
-                         flags->task, listed);
+                         task, listed);
 }
 
 MerStatus mer_schedule_take_flags(MerCommandLine *line, MerError *error)
@@ -166,8 +154,8 @@ MerStatus mer_schedule_take_flags(MerCommandLine *line, MerError *error)
     Flags       flags = {0};
     const char *select;
     bool        is_stream;
-    MER_TRY(gather(line, &flags, error));
-    const char *twice = find_contradiction(&flags);
+    MER_TRY(gather(line, flags, error));
+    const char *twice = find_contradiction(line, flags);
     if (twice) {
         return mer_error_set(error, MER_UNSUPPORTED, "%s say the same, expected one of them",
                              twice);
@@ -177,16 +165,16 @@ MerStatus mer_schedule_take_flags(MerCommandLine *line, MerError *error)
             add_workload(line, line->flags.values[i]);
         }
     }
-    take_built_in(&flags, line);
-    if (flags.task && line->workloads.count == 0) {
-        return refuse_task(&flags, line->arena, error);
+    take_built_in(flags, line);
+    if (flags[TASK] && line->workloads.count == 0) {
+        return refuse_task(flags[TASK], line->arena, error);
     }
-    MER_TRY(selection(&flags, &select, &is_stream, line->arena, error));
+    MER_TRY(selection(flags, &select, &is_stream, line->arena, error));
     if (select) {
-        add_setting(line, "select", select);
+        line->settings = mer_reference_add(&line->settings, "select", select, line->arena);
     }
-    if (is_stream && !flags.has_warm) { /* docs/scheduling-online.md, "Warm starts" */
-        add_setting(line, "warm", "chain");
+    if (is_stream && !has_setting(line, "warm")) { /* docs/scheduling-online.md, "Warm starts" */
+        line->settings = mer_reference_add(&line->settings, "warm", "chain", line->arena);
     }
     return MER_OK;
 }

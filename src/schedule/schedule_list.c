@@ -21,24 +21,6 @@ int mer_schedule_smallest(const double *values, int count)
     return best;
 }
 
-static double key_of(const MerSchedule *schedule, MerListOrder order, int job)
-{
-    double sum = 0;
-    switch (order) {
-    case MER_LIST_LONGEST:
-        return -mer_schedule_shortest(schedule, job);
-    case MER_LIST_SHORTEST:
-        for (int u = 0; u < schedule->unit_count; u++) {
-            sum += schedule->latency[job * schedule->unit_count + u];
-        }
-        return sum / schedule->unit_count;
-    case MER_LIST_DEADLINE:
-        return schedule->deadline[job];
-    default:
-        return 0;
-    }
-}
-
 /* By merging runs of doubling length. */
 void mer_schedule_merge_sort(int *jobs, int count, MerJobCompare *is_after, const void *context)
 {
@@ -71,11 +53,6 @@ static bool has_larger_key(const void *key, int a, int b)
     return !(((const double *)key)[a] <= ((const double *)key)[b]);
 }
 
-static void sort_by_key(int *jobs, const double *key, int count)
-{
-    mer_schedule_merge_sort(jobs, count, has_larger_key, key);
-}
-
 int *mer_schedule_input_order(int count, MerArena *arena)
 {
     int *jobs = MER_ARRAY(arena, int, count + 1);
@@ -88,80 +65,56 @@ int *mer_schedule_input_order(int count, MerArena *arena)
 const int *mer_schedule_sorted(const double *key, int count, MerArena *arena)
 {
     int *jobs = mer_schedule_input_order(count, arena);
-    sort_by_key(jobs, key, count);
+    mer_schedule_merge_sort(jobs, count, has_larger_key, key);
     return jobs;
 }
 
-/* One job of each model in turn, single jobs as a model of their own. */
-static void order_round_robin(const MerSchedule *schedule, int *jobs, MerArena *arena)
+/* What jobs are sorted by, rising; equal ones stay as they are. `seen`: jobs so far of each model, single ones as
+ * a model of their own. */
+static double key_of(const MerSchedule *schedule, int order, int job, int *seen)
+{
+    double sum = 0;
+    switch (order) {
+    case MER_LIST_LONGEST:
+        return -mer_schedule_shortest(schedule, job);
+    case MER_LIST_SHORTEST:
+        for (int u = 0; u < schedule->unit_count; u++) {
+            sum += schedule->latency[job * schedule->unit_count + u];
+        }
+        return sum / schedule->unit_count;
+    case MER_LIST_DEADLINE:
+        return schedule->deadline[job];
+    case MER_LIST_ROUND_ROBIN:
+        return seen[schedule->model[job] + 1]++;
+    default:
+        return 0;
+    }
+}
+
+static const int *make_order(const MerSchedule *schedule, const MerListOptions *options,
+                             MerArena *arena)
 {
     int     count = schedule->job_count;
     double *key = MER_ARRAY(arena, double, count + 1);
     int    *seen = MER_ARRAY(arena, int, schedule->model_count + 2);
-    for (int j = 0; j < count; j++) {
-        key[j] = seen[schedule->model[j] + 1]++;
-    }
-    sort_by_key(jobs, key, count);
-}
-
-static int *make_order(const MerSchedule *schedule, const MerListOptions *options, MerArena *arena)
-{
-    int     count = schedule->job_count;
-    int    *jobs = mer_schedule_input_order(count, arena);
-    double *key = MER_ARRAY(arena, double, count + 1);
-    for (int j = 0; j < count; j++) {
-        key[j] = key_of(schedule, options->order, j);
-    }
     if (options->order == MER_LIST_RANDOM) {
+        int *jobs = mer_schedule_input_order(count, arena);
         mer_rng_shuffle(options->rng, jobs, count);
-    } else if (options->order == MER_LIST_ROUND_ROBIN) {
-        order_round_robin(schedule, jobs, arena);
-    } else if (options->order != MER_LIST_INPUT) {
-        sort_by_key(jobs, key, count);
+        return jobs;
     }
-    return jobs;
+    for (int j = 0; j < count; j++) {
+        key[j] = key_of(schedule, options->order, j, seen);
+    }
+    return mer_schedule_sorted(key, count, arena);
 }
 
-static int least_completion(const double *load, const double *latency, int units)
-{
-    int best = 0;
-    for (int u = 1; u < units; u++) {
-        best = load[u] + latency[u] < load[best] + latency[best] ? u : best;
-    }
-    return best;
-}
-
-static int balanced(const double *load, const double *latency, int units,
-                    const MerListOptions *options)
-{
-    int    chosen = least_completion(load, latency, units);
-    double least = INFINITY;
-    double most = 0;
-    for (int u = 0; u < units; u++) {
-        double after = load[u] + (u == chosen ? latency[u] : 0);
-        least = fmin(least, after);
-        most = fmax(most, after);
-    }
-    if (most <= options->imbalance * least) {
-        return chosen;
-    }
-    double quickest = latency[mer_schedule_smallest(latency, units)];
-    int    lightest = chosen;
-    for (int u = 0; u < units; u++) {
-        if (latency[u] <= options->slowdown * quickest && load[u] < load[lightest]) {
-            lightest = u;
-        }
-    }
-    return lightest;
-}
-
-/* The unit of the job's own group where it ends first. */
-static int within_group(const MerListOptions *options, int job, const double *load,
-                        const double *latency, int units)
+/* Where the job ends first, among the units of its own group if it has one. */
+static int least_completion(const MerListOptions *options, int job, const double *load,
+                            const double *latency, int units)
 {
     int best = -1;
     for (int u = 0; u < units; u++) {
-        bool is_allowed = options->group_of_unit[u] == options->group[job];
+        bool is_allowed = !options->group || options->group_of_unit[u] == options->group[job];
         if (is_allowed && (best < 0 || load[u] + latency[u] < load[best] + latency[best])) {
             best = u;
         }
@@ -169,14 +122,32 @@ static int within_group(const MerListOptions *options, int job, const double *lo
     return best;
 }
 
+/* Where the job ends first, unless that drives the loads apart: then where they are lightest, if not too slow. */
+static int balanced(const MerListOptions *options, int chosen, const double *load,
+                    const double *latency, int units)
+{
+    double least = INFINITY, most = 0;
+    for (int u = 0; u < units; u++) {
+        double after = load[u] + (u == chosen ? latency[u] : 0);
+        least = fmin(least, after);
+        most = fmax(most, after);
+    }
+    double quickest = mer_schedule_least(latency, units);
+    int    lightest = chosen;
+    for (int u = 0; u < units && most > options->imbalance * least; u++) {
+        if (latency[u] <= options->slowdown * quickest && load[u] < load[lightest]) {
+            lightest = u;
+        }
+    }
+    return lightest;
+}
+
 static int choose_unit(const MerSchedule *schedule, const MerListOptions *options, int position,
                        int job, const double *load)
 {
     int           units = schedule->unit_count;
     const double *latency = schedule->latency + (size_t)job * (size_t)units;
-    if (options->group) {
-        return within_group(options, job, load, latency, units);
-    }
+    int           soonest = least_completion(options, job, load, latency, units);
     switch (options->rule) {
     case MER_LIST_LEAST_LOADED:
         return mer_schedule_smallest(load, units);
@@ -187,9 +158,9 @@ static int choose_unit(const MerSchedule *schedule, const MerListOptions *option
     case MER_LIST_ANY:
         return mer_rng_below(options->rng, units);
     case MER_LIST_BALANCED:
-        return balanced(load, latency, units, options);
+        return balanced(options, soonest, load, latency, units);
     default:
-        return least_completion(load, latency, units);
+        return soonest;
     }
 }
 
@@ -226,16 +197,14 @@ void mer_schedule_new_plan(const MerSchedule *schedule, MerArena *arena, MerJobs
 void mer_schedule_list(const MerSchedule *schedule, const MerListOptions *options, MerArena *arena,
                        MerJobsPlan *plan)
 {
-    int    *order = make_order(schedule, options, arena);
-    int    *unit = MER_ARRAY(arena, int, schedule->job_count + 1);
-    double *load = MER_ARRAY(arena, double, schedule->unit_count + 1);
+    const int *order = make_order(schedule, options, arena);
+    int       *unit = MER_ARRAY(arena, int, schedule->job_count + 1);
+    double    *load = MER_ARRAY(arena, double, schedule->unit_count + 1);
     mer_schedule_new_plan(schedule, arena, plan);
     for (int i = 0; i < schedule->job_count; i++) {
-        int  job = order[i];
-        int  chosen = choose_unit(schedule, options, i, job, load);
-        bool counts = options->tenant < 0 || schedule->tenant[job] == options->tenant;
-        unit[job] = chosen;
-        load[chosen] += counts ? schedule->latency[job * schedule->unit_count + chosen] : 0;
+        int job = order[i];
+        unit[job] = choose_unit(schedule, options, i, job, load);
+        load[unit[job]] += schedule->latency[job * schedule->unit_count + unit[job]];
     }
     mer_schedule_make_queues(order, unit, plan);
 }

@@ -25,11 +25,9 @@ typedef enum MerListRule {
 } MerListRule;
 
 typedef struct MerListOptions {
-    MerListOrder order;
-    MerListRule  rule;
-    int          tenant;    /* of the jobs that count for the loads, -1: all */
-    double       imbalance; /* BALANCED: the largest load over the smallest that is accepted, */
-    double       slowdown;  /* and how much slower a core may be that takes a job instead */
+    int        order, rule; /* MerListOrder, MerListRule */
+    double     imbalance;   /* BALANCED: the largest load over the smallest that is accepted, */
+    double     slowdown;    /* and how much slower a core may be that takes a job instead */
     const int *group, *group_of_unit; /* a job may only go to units of its group; NULL: anywhere */
     MerRng    *rng;                   /* for the random ones */
 } MerListOptions;

@@ -29,10 +29,10 @@ typedef enum MerJobOrder { /* of the knobs; as the option `order` lists them */
 } MerJobOrder;
 const int *mer_schedule_sort(const MerSchedule *schedule, MerJobOrder order, MerArena *arena);
 MerSpace   mer_schedule_space(const MerSchedule *schedule, MerArena *arena);
-bool       mer_schedule_encode(const MerSchedule *schedule, const MerPlan *plan, MerIndex *point);
-void       mer_schedule_canonical(const MerSchedule *schedule, MerJobsPlan *plan);
 
-/* Slots of the problem: schedule_plan.c, schedule_flags.c, schedule_carry.c, schedule_total.c */
+/* Slots of the problem: schedule_point.c, schedule_plan.c, schedule_flags.c, schedule_carry.c, schedule_total.c */
+bool        mer_schedule_encode(const MerProblem *problem, const MerPlan *plan, MerIndex *point);
+void        mer_schedule_canonical(const MerProblem *problem, MerPlan *plan);
 const char *mer_schedule_warnings(const MerProblem *problem, const void *rules, MerMetric objective,
                                   MerArena *arena);
 const char *mer_schedule_print_costs(const MerCost *cost, bool is_total, MerArena *arena);

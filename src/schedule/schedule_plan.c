@@ -2,6 +2,7 @@
 #include "schedule/schedule_parts.h"
 
 #include "base/file.h"
+#include "schedule/jobs/schedule_deadlines.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -206,17 +207,10 @@ static const char *find_idle_arrivals(const MerSchedule *schedule)
                : NULL;
 }
 
-/* An expression may. */
-static bool looks_at_deadlines(MerMetric objective)
+/* Adds a line. */
+static void warn(MerArena *arena, const char **text, const char *line)
 {
-    static const MerMetric metrics[] = {MER_METRIC_LATENESS,   MER_METRIC_TARDINESS,
-                                        MER_METRIC_VIOLATIONS, MER_METRIC_DROP_RATE,
-                                        MER_METRIC_MISS_RATE,  MER_METRIC_XR_SCORE};
-    bool                   is_found = objective == MER_METRIC_COUNT;
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
-        is_found = is_found || objective == metrics[i];
-    }
-    return is_found;
+    *text = mer_arena_format(arena, "%s%s\n", *text ? *text : "", line);
 }
 
 const char *mer_schedule_warnings(const MerProblem *problem, const void *evaluator_rules,
@@ -225,58 +219,62 @@ const char *mer_schedule_warnings(const MerProblem *problem, const void *evaluat
     const MerScheduleRules *rules = evaluator_rules;
     const MerSchedule      *schedule = mer_schedule_of(problem);
     const MerJobTable      *table = mer_schedule_table(problem);
-    const char             *text = "";
+    const char             *text = NULL;
     const char             *name = problem->task->name;
-    int                     first = 0;
-    int                     fallbacks = count_fallbacks(table, &first);
+    const char *metric = objective < MER_METRIC_COUNT ? mer_metric_info(objective)->name : NULL;
+    int         first = 0;
+    int         fallbacks = count_fallbacks(table, &first);
     if (schedule->job_count < schedule->unit_count) {
-        text = mer_arena_format(arena, "%s has %d jobs for %d cores, so some stay idle\n", name,
-                                schedule->job_count, schedule->unit_count);
+        warn(arena, &text,
+             mer_arena_format(arena, "%s has %d jobs for %d cores, so some stay idle", name,
+                              schedule->job_count, schedule->unit_count));
     }
     if (fallbacks > 0) {
-        text = mer_arena_format(arena,
-                                "%s%d layers of %s (%s, ...) fit no shape of a flexible core "
-                                "within flexible_limit_bytes and run in its own\n",
-                                text, fallbacks, name, table->row_names[first]);
+        warn(arena, &text,
+             mer_arena_format(arena,
+                              "%d layers of %s (%s, ...) fit no shape of a flexible core "
+                              "within flexible_limit_bytes and run in its own",
+                              fallbacks, name, table->row_names[first]));
     }
     if (schedule->left_out) {
-        text = mer_arena_format(arena, "%s%s\n", text, schedule->left_out);
+        warn(arena, &text, schedule->left_out);
     }
     if (schedule->lacks_clock) {
-        text = mer_arena_format(arena,
-                                "%sthe platform has no clock_hz: fps, releases and deadlines in "
-                                "ms cannot be counted in cycles, and results with them mean "
-                                "nothing\n",
-                                text);
-    } else if (schedule->has_own_deadlines && !looks_at_deadlines(objective)) {
-        text = mer_arena_format(arena,
-                                "%sobjective %s does not look at deadlines; tardiness, lateness "
-                                "and miss_rate do\n",
-                                text, mer_metric_info(objective)->name);
+        warn(arena, &text,
+             "the platform has no clock_hz: fps, releases and deadlines in ms cannot "
+             "be counted in cycles, and results with them mean nothing");
+    } else if (schedule->has_own_deadlines && metric &&
+               !mer_schedule_is_about_deadlines(objective)) { /* an expression may be */
+        warn(arena, &text,
+             mer_arena_format(arena,
+                              "objective %s does not look at deadlines; "
+                              "tardiness, lateness and miss_rate do",
+                              metric));
     }
     if (find_idle_arrivals(schedule)) {
-        text = mer_arena_format(arena, "%s%s\n", text, find_idle_arrivals(schedule));
+        warn(arena, &text, find_idle_arrivals(schedule));
     }
     if (schedule->has_deadlines && rules && rules->drops_jobs && is_shortened_by_drops(objective)) {
-        text = mer_arena_format(arena,
-                                "%slate=drop: %s falls with every job of %s that is dropped; "
-                                "miss_rate, violations, xr_score or %s*(1+drop_rate) count them\n",
-                                text, mer_metric_info(objective)->name, name,
-                                mer_metric_info(objective)->name);
+        warn(arena, &text,
+             mer_arena_format(arena,
+                              "late=drop: %s falls with every job of %s that is dropped; "
+                              "miss_rate, violations, xr_score or %s*(1+drop_rate) count them",
+                              metric, name, metric));
     }
     if (objective == MER_METRIC_XR_SCORE && schedule->has_deadlines &&
         model_without_deadline(schedule)) {
-        text = mer_arena_format(arena, "%sxr_score leaves out %s, which has fps but no deadline\n",
-                                text, model_without_deadline(schedule));
+        warn(arena, &text,
+             mer_arena_format(arena,
+                              "xr_score leaves out %s, which has fps but no "
+                              "deadline",
+                              model_without_deadline(schedule)));
     }
     bool is_energy = objective == MER_METRIC_ENERGY || objective == MER_METRIC_EDP ||
                      objective == MER_METRIC_POWER;
     if (schedule->is_compat && is_energy) { /* docs/bandwidth-model.md, "Job analysis table" */
-        text = mer_arena_format(
-            arena,
-            "%senergy of the artifact's table leaves out most accesses; optimise it with "
-            "--table own\n",
-            text);
+        warn(arena, &text,
+             "energy of the artifact's table leaves out most accesses; optimise it "
+             "with --table own");
     }
-    return *text ? text : NULL;
+    return text;
 }

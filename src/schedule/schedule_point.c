@@ -105,30 +105,25 @@ void mer_schedule_decode(const MerSchedule *schedule, const MerIndex *point, Mer
 {
     MerJobsPlan *jobs = MER_NEW(arena, MerJobsPlan);
     int          count = schedule->job_count;
-    int          units = schedule->unit_count;
     *plan = (MerPlan){&mer_plan_jobs, jobs};
     mer_schedule_new_plan(schedule, arena, jobs);
-    int      *fill = MER_ARRAY(arena, int, units + 1);
+    int      *order = MER_ARRAY(arena, int, count + 1);
     uint64_t *sorted = MER_ARRAY(arena, uint64_t, 2 * (size_t)count + 1);
     for (int i = 0; i < count; i++) {
-        jobs->start[point[i] + 1]++;
         jobs->unit[schedule->order[i]] = point[i];
-        sorted[i] = (uint64_t)point[count + i] << 32 | (uint64_t)i;
-    }
-    for (int u = 0; u < units; u++) {
-        jobs->start[u + 1] += jobs->start[u];
-        fill[u] = jobs->start[u];
+        sorted[i] = (uint64_t)point[count + i] << 32 | (uint64_t)schedule->order[i];
     }
     sort_by_priority(sorted, sorted + count, count);
     for (int i = 0; i < count; i++) {
-        int place = (int)(sorted[i] & UINT32_MAX);
-        jobs->queue[fill[point[place]]++] = schedule->order[place];
+        order[i] = (int)(sorted[i] & UINT32_MAX);
     }
+    mer_schedule_make_queues(order, jobs->unit, jobs);
 }
 
 /* Priorities are spread evenly over each queue. */
-bool mer_schedule_encode(const MerSchedule *schedule, const MerPlan *plan, MerIndex *point)
+bool mer_schedule_encode(const MerProblem *problem, const MerPlan *plan, MerIndex *point)
 {
+    const MerSchedule *schedule = mer_schedule_of(problem);
     const MerJobsPlan *jobs = plan->content;
     int                count = schedule->job_count;
     if (plan->kind != &mer_plan_jobs || jobs->job_count != count ||
@@ -161,17 +156,18 @@ static int earliest_job(const MerJobsPlan *plan, int unit)
 }
 
 /* Equal cores exchange their queues so that they come in the order of their smallest job. */
-void mer_schedule_canonical(const MerSchedule *schedule, MerJobsPlan *plan)
+void mer_schedule_canonical(const MerProblem *problem, MerPlan *whole)
 {
-    int  units = plan->unit_count;
-    int *from = mer_heap_zeroed((size_t)(3 * units + plan->job_count + 1),
-                                sizeof *from); /* queue that a unit gets */
-    int *earliest = from + units;
-    int *start = earliest + units;
-    int *queue = start + units;
+    const MerSchedule *schedule = mer_schedule_of(problem);
+    MerJobsPlan       *plan = mer_jobs_plan(whole);
+    int                units = plan->unit_count;
+    int               *from = mer_heap_zeroed((size_t)(2 * units + 2 * plan->job_count + 1),
+                                              sizeof *from); /* queue that a unit gets */
+    int               *earliest = from + units;
+    int               *unit = earliest + units;
+    int               *queue = unit + plan->job_count;
     for (int u = 0; u < units; u++) {
         from[u] = u;
-        start[u] = plan->start[u];
         earliest[u] = earliest_job(plan, u);
     }
     for (int a = 0; a < units; a++) {
@@ -185,17 +181,11 @@ void mer_schedule_canonical(const MerSchedule *schedule, MerJobsPlan *plan)
         }
     }
     memcpy(queue, plan->queue, (size_t)plan->job_count * sizeof *queue);
-    int used = 0;
-    int end = plan->job_count;
     for (int u = 0; u < units; u++) {
-        int first = start[from[u]];
-        int stop = from[u] + 1 < units ? start[from[u] + 1] : end;
-        plan->start[u] = used;
-        for (int i = first; i < stop; i++) {
-            plan->unit[queue[i]] = u;
-            plan->queue[used++] = queue[i];
+        for (int i = plan->start[from[u]]; i < plan->start[from[u] + 1]; i++) {
+            unit[queue[i]] = u;
         }
     }
-    plan->start[units] = used;
+    mer_schedule_make_queues(queue, unit, plan);
     free(from);
 }

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int by_number(const void *a, const void *b)
 {
@@ -44,26 +43,22 @@ static int play(const MerPart *part, MerArena *arena, MerServed **requests)
     return is_played ? mer_schedule_serve(state->schedule, times.end, arena, requests) : 0;
 }
 
-/* Requests of groups first .. last - 1, all with a plan. */
-static int gather_requests(const MerWhole *whole, int first, int last, MerArena *arena,
-                           MerServed **requests)
+/* Requests of all groups, which have plans. */
+static int gather_requests(const MerWhole *whole, MerArena *arena, MerServed **requests)
 {
-    MerServed **lists = MER_ARRAY(arena, MerServed *, last - first + 1);
-    int        *counts = MER_ARRAY(arena, int, last - first + 1);
-    int         total = 0;
-    for (int t = first; t < last; t++) {
-        counts[t - first] = play(&whole->parts[t], arena, &lists[t - first]);
-        total += counts[t - first];
-    }
-    *requests = MER_ARRAY(arena, MerServed, total + 1);
-    int at = 0;
-    for (int t = 0; t < last - first; t++) {
-        if (counts[t] > 0) {
-            memcpy(*requests + at, lists[t], (size_t)counts[t] * sizeof **requests);
+    int total = 0;
+    *requests = NULL;
+    for (int t = 0; t < whole->count; t++) {
+        MerServed *own;
+        int        count = play(&whole->parts[t], arena, &own);
+        for (int r = 0; r < count; r++) {
+            MER_GROW(arena, *requests, total);
+            (*requests)[total++] = own[r];
         }
-        at += counts[t];
     }
-    qsort(*requests, (size_t)total, sizeof **requests, by_number);
+    if (total > 0) {
+        qsort(*requests, (size_t)total, sizeof **requests, by_number);
+    }
     return join_parts(*requests, total);
 }
 
@@ -78,7 +73,7 @@ static void serve(const MerWhole *whole, MerCost *total)
     }
     MerArena  *arena = mer_arena_new();
     MerServed *requests;
-    int        count = gather_requests(whole, 0, whole->count, arena, &requests);
+    int        count = gather_requests(whole, arena, &requests);
     mer_schedule_fill_service(requests, count, clock, total);
     mer_arena_free(arena);
 }
@@ -91,7 +86,7 @@ static double mean_bound(const MerWhole *whole)
     for (int t = 0; t < whole->count; t++) {
         MerArena  *arena = mer_arena_new();
         MerServed *requests;
-        int        count = gather_requests(whole, t, t + 1, arena, &requests);
+        int        count = play(&whole->parts[t], arena, &requests);
         int        due = 0;
         for (int r = 0; r < count; r++) {
             due += requests[r].is_due;

@@ -36,15 +36,15 @@ static void test_recomputed_table_equals_the_published_one(const ReferenceSet *s
         for (int c = 0; c < file.class_count; c++) {
             const double *expected = file.values + (r * file.class_count + c) * MER_TABLE_COLUMNS;
             MerUnit       unit = core_type(file.class_names[c]);
-            MerLayerPrice price = {0};
-            MerStatus     status = mer_core_pricer.price(&graph->ops[r], &unit, 8, MER_PRICE_COMPAT,
-                                                         MER_FLEXIBLE_SEARCH, &price, &error);
-            bool          is_equal = status == MER_OK && price.latency_cycles == expected[0] &&
-                            price.l2_bytes == expected[1];
+            MerJobTableEntry price = {0};
+            MerStatus status = mer_core_pricer.price(&graph->ops[r], &unit, 8, MER_PRICE_COMPAT,
+                                                     MER_FLEXIBLE_SEARCH, &price, &error);
+            bool      is_equal =
+                status == MER_OK && price.latency == expected[0] && price.l2_bytes == expected[1];
             equal += is_equal;
             if (!is_equal && getenv("MERCATOR_STUDY")) {
                 print_message("%s on %s: latency %.0f L2 %.0f, published %.0f %.0f%s%s\n",
-                              graph->ops[r].name, file.class_names[c], price.latency_cycles,
+                              graph->ops[r].name, file.class_names[c], price.latency,
                               price.l2_bytes, expected[0], expected[1],
                               status == MER_OK ? "" : ": ", status == MER_OK ? "" : error.message);
             }
@@ -69,12 +69,12 @@ static void test_own_prices_equal_the_recorded_ones(void **state)
         for (int c = 0; c < file.class_count; c++) {
             const double *expected = file.values + (r * file.class_count + c) * MER_TABLE_COLUMNS;
             MerUnit       unit = core_type(file.class_names[c]);
-            MerLayerPrice price = {0};
+            MerJobTableEntry price = {0};
             assert_int_equal(mer_core_pricer.price(&graph->ops[r], &unit, 8, MER_PRICE_OWN,
                                                    MER_FLEXIBLE_SEARCH, &price, &error),
                              MER_OK);
-            assert_true(price.latency_cycles == expected[0]);
-            assert_true(price.traffic_bytes == expected[5]);
+            assert_true(price.latency == expected[0]);
+            assert_true(price.traffic == expected[5]);
             assert_true(price.weight_bytes == expected[6]);
             assert_true(price.output_bytes == expected[7]);
             assert_true(fabs(price.energy_pj / expected[8] - 1) < 1e-12);

@@ -221,12 +221,16 @@ static void test_requests_are_counted_in_the_room_of_their_jobs(void **state)
     schedule->request_number = mer_schedule_number_requests(schedule, arena);
     assert_memory_equal(schedule->request_number, numbers, sizeof numbers);
     MerServed *requests;
+    MerCost    late;
     assert_int_equal(mer_schedule_serve(schedule, end, arena, &requests), 3);
-    MerService late = mer_schedule_service(requests, 3);
+    mer_schedule_fill_service(requests, 3, 1, &late);
     /* a request of two jobs, one late, is late once */
-    assert_true(late.miss_rate == 1 && late.violations == 3 && late.tardiness == 30);
+    assert_true(late.value[MER_METRIC_MISS_RATE] == 1);
+    assert_true(late.value[MER_METRIC_VIOLATIONS] == 3);
+    assert_true(late.value[MER_METRIC_TARDINESS] == 30);
     mer_schedule_serve(schedule, deadline, arena, &requests);
-    assert_true(mer_schedule_service(requests, 3).miss_rate == 0);
+    mer_schedule_fill_service(requests, 3, 1, &late);
+    assert_true(late.value[MER_METRIC_MISS_RATE] == 0);
 }
 
 /* The plain version of the sort: each job is put before those that come after it. */

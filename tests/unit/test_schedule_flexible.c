@@ -32,11 +32,11 @@ static MerOp conv(int64_t k, int64_t c, int64_t size, int64_t filter)
     return op;
 }
 
-static MerLayerPrice price(const MerOp *op, const MerUnit *unit, MerPriceMode mode,
-                           MerFlexible flexible)
+static MerJobTableEntry price(const MerOp *op, const MerUnit *unit, MerPriceMode mode,
+                              MerFlexible flexible)
 {
-    MerLayerPrice result;
-    MerError      error = {0};
+    MerJobTableEntry result;
+    MerError         error = {0};
     if (mer_core_pricer.price(op, unit, 8, mode, flexible, &result, &error) != MER_OK) {
         fail_msg("%s", error.message);
     }
@@ -48,7 +48,7 @@ static double fixed_cycles(const MerOp *op, const char *style, int units, int co
 {
     MerUnit unit = core(style, units / columns, columns, false);
     unit.rows = units / columns;
-    return price(op, &unit, MER_PRICE_COMPAT, MER_FLEXIBLE_SEARCH).latency_cycles;
+    return price(op, &unit, MER_PRICE_COMPAT, MER_FLEXIBLE_SEARCH).latency;
 }
 
 /* K 64, C 32, 1 x 1: rows of 64 leave half of the units idle and need two passes over K; rows of 32 make 64
@@ -56,17 +56,16 @@ static double fixed_cycles(const MerOp *op, const char *style, int units, int co
 static void test_a_flexible_core_folds_narrow_layers(void **state)
 {
     (void)state;
-    MerOp         op = conv(64, 32, 14, 1);
-    MerUnit       stiff = core("nvdla", 32, 64, false);
-    MerUnit       supple = core("nvdla", 32, 64, true);
-    MerLayerPrice before = price(&op, &stiff, MER_PRICE_OWN, MER_FLEXIBLE_SEARCH);
-    MerLayerPrice after = price(&op, &supple, MER_PRICE_OWN, MER_FLEXIBLE_SEARCH);
-    assert_true(after.latency_cycles < 0.6 * before.latency_cycles);
+    MerOp            op = conv(64, 32, 14, 1);
+    MerUnit          stiff = core("nvdla", 32, 64, false);
+    MerUnit          supple = core("nvdla", 32, 64, true);
+    MerJobTableEntry before = price(&op, &stiff, MER_PRICE_OWN, MER_FLEXIBLE_SEARCH);
+    MerJobTableEntry after = price(&op, &supple, MER_PRICE_OWN, MER_FLEXIBLE_SEARCH);
+    assert_true(after.latency < 0.6 * before.latency);
     assert_false(after.is_fallback);
     /* the same work in less time: the core now needs more bandwidth */
-    assert_true(after.traffic_bytes == before.traffic_bytes);
-    assert_true(after.traffic_bytes / after.latency_cycles >
-                before.traffic_bytes / before.latency_cycles);
+    assert_true(after.traffic == before.traffic);
+    assert_true(after.traffic / after.latency > before.traffic / before.latency);
 }
 
 /* Powers of two, so that every divisor is a shape of a fixed array with all units. */
@@ -81,8 +80,8 @@ static void test_search_is_the_best_of_all_divisors(void **state)
         for (int d = 1; d <= channels[i % 5] && d < 2048; d *= 2) {
             best = fmin(best, fixed_cycles(&op, "nvdla", 2048, d));
         }
-        MerLayerPrice found = price(&op, &supple, MER_PRICE_COMPAT, MER_FLEXIBLE_SEARCH);
-        assert_true(found.latency_cycles == best);
+        MerJobTableEntry found = price(&op, &supple, MER_PRICE_COMPAT, MER_FLEXIBLE_SEARCH);
+        assert_true(found.latency == best);
     }
 }
 
@@ -91,18 +90,17 @@ static void test_search_is_the_best_of_all_divisors(void **state)
 static void test_align_takes_sides_that_divide_both_dimensions(void **state)
 {
     (void)state;
-    MerOp         op = conv(96, 48, 14, 1);
-    MerUnit       supple = core("nvdla", 32, 64, true);
-    MerLayerPrice found = price(&op, &supple, MER_PRICE_COMPAT, MER_FLEXIBLE_ALIGN);
-    MerUnit       wide = core("nvdla", 1, 48, false), tall = core("nvdla", 1, 16, false);
+    MerOp            op = conv(96, 48, 14, 1);
+    MerUnit          supple = core("nvdla", 32, 64, true);
+    MerJobTableEntry found = price(&op, &supple, MER_PRICE_COMPAT, MER_FLEXIBLE_ALIGN);
+    MerUnit          wide = core("nvdla", 1, 48, false), tall = core("nvdla", 1, 16, false);
     wide.rows = 2048 / 48;
     tall.rows = 2048 / 16;
-    double a = price(&op, &wide, MER_PRICE_COMPAT, MER_FLEXIBLE_SEARCH).latency_cycles;
-    double b = price(&op, &tall, MER_PRICE_COMPAT, MER_FLEXIBLE_SEARCH).latency_cycles;
-    assert_true(found.latency_cycles == fmin(a, b));
+    double a = price(&op, &wide, MER_PRICE_COMPAT, MER_FLEXIBLE_SEARCH).latency;
+    double b = price(&op, &tall, MER_PRICE_COMPAT, MER_FLEXIBLE_SEARCH).latency;
+    assert_true(found.latency == fmin(a, b));
     MerUnit other = core("nvdla", 2048 / 24, 24, false);
-    assert_true(found.latency_cycles <
-                price(&op, &other, MER_PRICE_COMPAT, MER_FLEXIBLE_SEARCH).latency_cycles);
+    assert_true(found.latency < price(&op, &other, MER_PRICE_COMPAT, MER_FLEXIBLE_SEARCH).latency);
 }
 
 static void test_search_is_never_slower_than_the_own_shape_or_align(void **state)
@@ -111,16 +109,16 @@ static void test_search_is_never_slower_than_the_own_shape_or_align(void **state
     MerRng rng = mer_rng_make(5, 0);
     int    faster = 0;
     for (int i = 0; i < 300; i++) {
-        int64_t       filter = mer_rng_below(&rng, 2) ? 3 : 1;
-        MerOp         op = conv(1 + mer_rng_below(&rng, 300), 1 + mer_rng_below(&rng, 300),
-                                1 + mer_rng_below(&rng, 60), filter);
-        const char   *style = styles[i % 3];
-        MerUnit       stiff = core(style, 32, 64, false), supple = core(style, 32, 64, true);
-        double        fixed = price(&op, &stiff, MER_PRICE_OWN, MER_FLEXIBLE_SEARCH).latency_cycles;
-        double        best = price(&op, &supple, MER_PRICE_OWN, MER_FLEXIBLE_SEARCH).latency_cycles;
-        MerLayerPrice aligned = price(&op, &supple, MER_PRICE_OWN, MER_FLEXIBLE_ALIGN);
+        int64_t          filter = mer_rng_below(&rng, 2) ? 3 : 1;
+        MerOp            op = conv(1 + mer_rng_below(&rng, 300), 1 + mer_rng_below(&rng, 300),
+                                   1 + mer_rng_below(&rng, 60), filter);
+        const char      *style = styles[i % 3];
+        MerUnit          stiff = core(style, 32, 64, false), supple = core(style, 32, 64, true);
+        double           fixed = price(&op, &stiff, MER_PRICE_OWN, MER_FLEXIBLE_SEARCH).latency;
+        double           best = price(&op, &supple, MER_PRICE_OWN, MER_FLEXIBLE_SEARCH).latency;
+        MerJobTableEntry aligned = price(&op, &supple, MER_PRICE_OWN, MER_FLEXIBLE_ALIGN);
         assert_true(best <= fixed);
-        assert_true(aligned.is_fallback || best <= aligned.latency_cycles);
+        assert_true(aligned.is_fallback || best <= aligned.latency);
         faster += best < 0.9 * fixed;
     }
     assert_true(faster > 60);
@@ -135,13 +133,13 @@ static void test_buffers_stay_within_the_limit(void **state)
         MerOp   op = conv(1 + mer_rng_below(&rng, 300), 1 + mer_rng_below(&rng, 300),
                           1 + mer_rng_below(&rng, 40), 3);
         MerUnit supple = core(styles[i % 3], 32, 64, true);
-        double  loose = price(&op, &supple, MER_PRICE_OWN, MER_FLEXIBLE_SEARCH).latency_cycles;
+        double  loose = price(&op, &supple, MER_PRICE_OWN, MER_FLEXIBLE_SEARCH).latency;
         supple.flexible_limit_bytes = pow(10, 1 + 4 * mer_rng_unit(&rng));
-        MerLayerPrice tight = price(&op, &supple, MER_PRICE_OWN, (MerFlexible)(i % 2));
+        MerJobTableEntry tight = price(&op, &supple, MER_PRICE_OWN, (MerFlexible)(i % 2));
         assert_true(tight.is_fallback || tight.l2_bytes <= supple.flexible_limit_bytes);
-        assert_true(tight.latency_cycles >= loose);
+        assert_true(tight.latency >= loose);
         fallbacks += tight.is_fallback;
-        slower += !tight.is_fallback && tight.latency_cycles > loose;
+        slower += !tight.is_fallback && tight.latency > loose;
     }
     assert_true(fallbacks > 10 && slower > 10);
 }
@@ -154,10 +152,10 @@ static void test_without_a_shape_the_core_keeps_its_own_and_says_so(void **state
         MerUnit stiff = core(styles[s], 32, 64, false), supple = core(styles[s], 32, 64, true);
         supple.flexible_limit_bytes = 1;
         for (int rule = 0; rule < 2; rule++) {
-            MerLayerPrice kept = price(&op, &supple, MER_PRICE_OWN, (MerFlexible)rule);
-            MerLayerPrice own = price(&op, &stiff, MER_PRICE_OWN, (MerFlexible)rule);
+            MerJobTableEntry kept = price(&op, &supple, MER_PRICE_OWN, (MerFlexible)rule);
+            MerJobTableEntry own = price(&op, &stiff, MER_PRICE_OWN, (MerFlexible)rule);
             assert_true(kept.is_fallback && !own.is_fallback);
-            assert_true(kept.latency_cycles == own.latency_cycles);
+            assert_true(kept.latency == own.latency);
         }
     }
 }
@@ -176,7 +174,7 @@ static void test_products_spread_their_sum(void **state)
     for (int d = 1; d <= 32; d *= 2) {
         best = fmin(best, fixed_cycles(&op, "nvdla", 2048, d));
     }
-    assert_true(price(&op, &supple, MER_PRICE_COMPAT, MER_FLEXIBLE_SEARCH).latency_cycles == best);
+    assert_true(price(&op, &supple, MER_PRICE_COMPAT, MER_FLEXIBLE_SEARCH).latency == best);
 }
 
 int main(void)

@@ -25,20 +25,16 @@ typedef struct ConfigurationKey {
     int    row;
 } RowKey;
 
-/* Two lower bounds on the cost of a configuration beyond its least: slope * (need - 1), and slope times the sum
- * of what the needs of single jobs are above 1. Both are sums over its jobs. */
-typedef struct Mixture {
-    double slope, part; /* of the first */
-} Mixture;
-
-static const double part[MIXTURES] = {0, 0.2, 0.4, 0.6, 0.8, 1};
-
 static const double coarse = 1e-3; /* worth that shows prices to be far from right */
 
-static double mixed_cost(Mixture mixture, double need)
+/* Two lower bounds on the cost of a configuration beyond its least: slope * (need - 1), and slope times the sum
+ * of what the needs of single jobs are above 1. Both are sums over its jobs, and so are mixtures of the two. */
+static const double part[MIXTURES] = {0, 0.2, 0.4, 0.6, 0.8, 1}; /* of the first */
+
+static double mixed_cost(double slope, int mixture, double need)
 {
     double above = need > 1 ? need - 1 : 0;
-    return mixture.slope * (mixture.part * need + (1 - mixture.part) * above);
+    return slope * (part[mixture] * need + (1 - part[mixture]) * above);
 }
 
 static int units_of(const Relaxation *relaxation, const ConfigurationPhase *phase)
@@ -149,8 +145,7 @@ static void list_items(ConfigurationPricer *pricer, const double *value, Configu
         double key = -INFINITY;
         int    first = r * relaxation->classes + pricer->phase->first_class;
         for (int at = first; at < first + classes; at++) {
-            Mixture mixture = {cost.slope, part[3]};
-            double  gain = value[at] - mixed_cost(mixture, need[at]);
+            double gain = value[at] - mixed_cost(cost.slope, 3, need[at]);
             key = value[at] > 0 ? fmax(key, gain) : key;
         }
         keys[used] = (RowKey){key, r};
@@ -170,12 +165,12 @@ static void list_items(ConfigurationPricer *pricer, const double *value, Configu
 }
 
 /* What each item gains on each class before the unit's price; none where it must not run. */
-static void fill_gains(ConfigurationPricer *pricer, Mixture mixture)
+static void fill_gains(ConfigurationPricer *pricer, double slope, int mixture)
 {
     for (int at = 0; at < pricer->items * pricer->classes; at++) {
         double value = pricer->item_value[at];
         pricer->gain[at] =
-            value > 0 ? value - mixed_cost(mixture, pricer->item_need[at]) : -INFINITY;
+            value > 0 ? value - mixed_cost(slope, mixture, pricer->item_need[at]) : -INFINITY;
     }
 }
 
@@ -223,7 +218,7 @@ static void bound_rest(ConfigurationPricer *pricer, ConfigurationCost cost)
         double *unit_price = pricer->unit_price + (size_t)m * (size_t)classes;
         double *rest = pricer->rest + (size_t)m * (size_t)(pricer->items + 1);
         double *rest_units = pricer->rest_units + (size_t)m * (size_t)pricer->places;
-        fill_gains(pricer, (Mixture){cost.slope, part[m]});
+        fill_gains(pricer, cost.slope, m);
         memset(unit_price, 0, (size_t)classes * sizeof *unit_price);
         for (int step = 0; step < SWEEPS * classes; step++) {
             int  c = step % classes;
@@ -326,8 +321,7 @@ static bool fill_place(ConfigurationPricer *pricer, ConfigurationCost cost, int 
     while (take_state(pricer, item, &sources, &state, &number)) {
         double most = INFINITY;
         for (int m = 0; m < MIXTURES; m++) {
-            Mixture mixture = {cost.slope, part[m]};
-            most = fmin(most, state.value - mixed_cost(mixture, state.need) + rest[m]);
+            most = fmin(most, state.value - mixed_cost(cost.slope, m, state.need) + rest[m]);
         }
         double worth = state.value - mer_configuration_cost(cost, state.need);
         pricer->work++;
@@ -394,10 +388,9 @@ static double most_worth(const ConfigurationPricer *pricer, double phase_value,
 {
     double most = INFINITY;
     for (int m = 0; m < MIXTURES; m++) {
-        Mixture mixture = {cost.slope, part[m]};
-        double  rest =
+        double rest =
             pricer->rest[m * (pricer->items + 1)] + pricer->rest_units[m * pricer->places];
-        most = fmin(most, phase_value - mixed_cost(mixture, pricer->phase->need) + rest);
+        most = fmin(most, phase_value - mixed_cost(cost.slope, m, pricer->phase->need) + rest);
     }
     return most;
 }

@@ -279,51 +279,37 @@ static bool improve_near_center(Columns *columns)
     return false;
 }
 
-/* The best prices of one program are where the next begins. */
-static void remember(Columns *columns)
+/* The best prices of one program are where the next begins: they are kept in cycles, or taken from there. */
+static void move_price(double *kept, double *center, double limit, bool is_recall)
+{
+    *(is_recall ? center : kept) = is_recall ? *kept / limit : *center * limit;
+}
+
+static void move_prices(Columns *columns, bool is_recall)
 {
     const Relaxation *relaxation = columns->relaxation;
     ColumnPrices     *memory = &columns->memory[columns->is_excess];
-    int               pairs = relaxation->rows * relaxation->classes;
+    double           *center = columns->center;
+    double            limit = columns->limit;
     for (int r = 0; r < relaxation->rows; r++) {
-        memory->job[r] = columns->center[r] * columns->limit;
+        move_price(&memory->job[r], &center[r], limit, is_recall);
     }
-    for (int at = 0; at < pairs; at++) {
+    for (int at = 0; at < relaxation->rows * relaxation->classes; at++) {
         int row = mer_columns_row(columns, at / relaxation->classes, at % relaxation->classes);
-        memory->pair[at] = columns->center[row] * columns->limit;
-    }
-    for (int c = 0; c < relaxation->classes; c++) {
-        memory->core[c] = columns->center[columns->class_row + c] * columns->limit;
-    }
-    memory->time = columns->center[columns->time_row];
-    for (int i = 0; i < columns->span_count; i++) {
-        memory->span[i] = columns->center[columns->span_row + i];
-    }
-}
-
-static void recall(Columns *columns)
-{
-    const Relaxation   *relaxation = columns->relaxation;
-    const ColumnPrices *memory = &columns->memory[columns->is_excess];
-    int                 pairs = relaxation->rows * relaxation->classes;
-    for (int r = 0; r < relaxation->rows; r++) {
-        columns->center[r] = memory->job[r] / columns->limit;
-    }
-    for (int at = 0; at < pairs; at++) {
-        if (columns->link[at] >= 0) {
-            columns->center[columns->link[at]] = memory->pair[at] / columns->limit;
+        if (!is_recall || columns->link[at] >= 0) { /* the row of the job has its own */
+            move_price(&memory->pair[at], &center[row], limit, is_recall);
         }
     }
     for (int c = 0; c < relaxation->classes; c++) {
-        columns->center[columns->class_row + c] = memory->core[c] / columns->limit;
+        move_price(&memory->core[c], &center[columns->class_row + c], limit, is_recall);
     }
-    columns->center[columns->time_row] = memory->time;
+    move_price(&memory->time, &center[columns->time_row], 1, is_recall);
     for (int i = 0; i < columns->span_count; i++) {
-        double price = memory->span[i]; /* of a span of another program */
-        columns->center[columns->span_row + i] = columns->is_least[i] ? fmax(0, price) : price;
+        double *price = &center[columns->span_row + i];
+        move_price(&memory->span[i], price, 1, is_recall);
+        *price =
+            is_recall && columns->is_least[i] ? fmax(0, *price) : *price; /* of another program */
     }
-    memcpy(columns->price, columns->center, (size_t)columns->rows * sizeof *columns->price);
-    memcpy(columns->proposed, columns->center, (size_t)columns->rows * sizeof *columns->price);
 }
 
 int64_t mer_columns_work(const Columns *columns)
@@ -380,11 +366,13 @@ double mer_columns_solve(Columns *columns, double limit, double core_limit, Colu
     if (!number_rows(columns)) {
         return INFINITY;
     }
-    recall(columns);
+    move_prices(columns, true);
+    memcpy(columns->price, columns->center, (size_t)columns->rows * sizeof *columns->price);
+    memcpy(columns->proposed, columns->center, (size_t)columns->rows * sizeof *columns->price);
     improve(columns);
     if (!is_answered(columns)) {
         ask_clp(columns, goal);
     }
-    remember(columns);
+    move_prices(columns, false);
     return columns->best;
 }

@@ -32,20 +32,11 @@ static bool is_equal_unit(const MerSchedule *schedule, int a, int b)
     return true;
 }
 
-/* Representatives of equal items, how many each stands for, and who stands for whom. */
-typedef struct Merged {
-    int *first, *size, *merged_to;
-} Merged;
-
-static void merge_into(const Merged *merged, int item, int to)
-{
-    merged->size[to]++;
-    merged->merged_to[item] = to;
-}
-
-static int merge_jobs(const MerSchedule *schedule, const Merged *merged, MerArena *arena)
+/* The row of each job, equal ones the same; their number. */
+static int merge_jobs(const MerSchedule *schedule, int *row_of_job, MerArena *arena)
 {
     MerKeyTable known = {.arena = arena};
+    int        *first = MER_ARRAY(arena, int, schedule->job_count + 1);
     size_t      units = (size_t)schedule->unit_count;
     size_t      size = units * sizeof(double);
     int         rows = 0;
@@ -53,37 +44,43 @@ static int merge_jobs(const MerSchedule *schedule, const Merged *merged, MerAren
         uint64_t key = mer_hash_bytes(MER_HASH_START, schedule->latency + (size_t)j * units, size);
         key = mer_hash_bytes(key, schedule->traffic + (size_t)j * units, size);
         int row = mer_key_table_add(&known, key, rows);
-        while (row < rows && !is_equal_job(schedule, merged->first[row], j)) {
+        while (row < rows && !is_equal_job(schedule, first[row], j)) {
             key = mer_hash_int(key, 1);
             row = mer_key_table_add(&known, key, rows);
         }
         if (row == rows) {
-            merged->first[rows] = j;
-            merged->size[rows++] = 0;
+            first[rows++] = j;
         }
-        merge_into(merged, j, row);
+        row_of_job[j] = row;
     }
     return rows;
 }
 
-static int merge_units(const MerSchedule *schedule, const Merged *merged)
+static int merge_units(const MerSchedule *schedule, int *class_of_unit)
 {
     int classes = 0;
     for (int u = 0; u < schedule->unit_count; u++) {
-        int c = 0;
-        while (c < classes && !is_equal_unit(schedule, merged->first[c], u)) {
-            c++;
+        int equal = 0;
+        while (!is_equal_unit(schedule, equal, u)) { /* which it is to itself */
+            equal++;
         }
-        if (c == classes) {
-            merged->first[classes] = u;
-            merged->size[classes++] = 0;
-        }
-        merge_into(merged, u, c);
+        class_of_unit[u] = equal < u ? class_of_unit[equal] : classes++;
     }
     return classes;
 }
 
-static void fill_alone(Relaxation *relaxation, bool is_virtual)
+/* The first item of each kind, and how many there are. */
+static int *count_merged(const int *kind_of, int items, int *count, MerArena *arena)
+{
+    int *first = MER_ARRAY(arena, int, items + 1);
+    for (int i = items - 1; i >= 0; i--) {
+        first[kind_of[i]] = i;
+        count[kind_of[i]]++;
+    }
+    return first;
+}
+
+static void fill_alone(Relaxation *relaxation)
 {
     double  least = 0; /* excess of all jobs, each where it is smallest */
     int     classes = relaxation->classes;
@@ -95,7 +92,7 @@ static void fill_alone(Relaxation *relaxation, bool is_virtual)
     for (int r = 0; r < relaxation->rows; r++) {
         for (int c = 0; c < classes; c++) {
             int    at = r * classes + c;
-            double others = is_virtual ? least - own[r] : 0;
+            double others = relaxation->is_virtual ? least - own[r] : 0;
             double cycles = relaxation->load[at] - relaxation->free_switch;
             relaxation->alone[at] =
                 fmax(cycles + relaxation->excess[at] + others, relaxation->bytes[at]);
@@ -120,16 +117,16 @@ void mer_relaxation_build(const MerSchedule *schedule, const MerScheduleRules *r
                           bool is_published, Relaxation *relaxation)
 {
     MerArena *arena = relaxation->arena;
-    int      *row_first = MER_ARRAY(arena, int, schedule->job_count + 1);
-    int      *class_first = MER_ARRAY(arena, int, schedule->unit_count + 1);
     relaxation->count = MER_ARRAY(arena, int, schedule->job_count + 1);
     relaxation->units = MER_ARRAY(arena, int, schedule->unit_count + 1);
     relaxation->row_of_job = MER_ARRAY(arena, int, schedule->job_count + 1);
     relaxation->class_of_unit = MER_ARRAY(arena, int, schedule->unit_count + 1);
-    relaxation->rows = merge_jobs(
-        schedule, &(Merged){row_first, relaxation->count, relaxation->row_of_job}, arena);
-    relaxation->classes =
-        merge_units(schedule, &(Merged){class_first, relaxation->units, relaxation->class_of_unit});
+    relaxation->rows = merge_jobs(schedule, relaxation->row_of_job, arena);
+    relaxation->classes = merge_units(schedule, relaxation->class_of_unit);
+    const int *row_first =
+        count_merged(relaxation->row_of_job, schedule->job_count, relaxation->count, arena);
+    const int *class_first =
+        count_merged(relaxation->class_of_unit, schedule->unit_count, relaxation->units, arena);
     size_t size = (size_t)relaxation->rows * (size_t)relaxation->classes + 1;
     relaxation->load = MER_ARRAY(arena, double, size);
     relaxation->excess = MER_ARRAY(arena, double, size);
@@ -161,7 +158,7 @@ void mer_relaxation_build(const MerSchedule *schedule, const MerScheduleRules *r
         }
         relaxation->scale += relaxation->count[r] * least;
     }
-    fill_alone(relaxation, is_virtual);
+    fill_alone(relaxation);
 }
 
 double mer_relaxation_longest_job(const Relaxation *relaxation)

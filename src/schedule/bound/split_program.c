@@ -15,31 +15,44 @@ struct SplitProgram {
     Relaxation  *relaxation;
 };
 
-typedef struct Multipliers { /* all >= 0 */
-    double *core;            /* by class */
-    double *job;             /* by row */
-    double  bytes;
-} Multipliers;
+/* Where rows of the program begin: jobs first, then these; the excess comes last. */
+typedef struct Rows {
+    int core, job, bytes;
+} Rows;
 
-/* Weak duality: for any multipliers this is below every makespan that keeps to pairs with alone <= limit. */
-static double dual_value(Relaxation *relaxation, const Multipliers *multipliers, double limit)
+static Rows rows_of(const Relaxation *relaxation)
 {
+    int jobs = relaxation->rows;
+    return (Rows){jobs, jobs + relaxation->classes, 2 * jobs + relaxation->classes};
+}
+
+static double multiplier(const double *price, int row)
+{
+    return fmax(0, -price[row]);
+}
+
+/* Weak duality: for any multipliers >= 0 this is below every makespan that keeps to pairs with alone <= limit. */
+static double dual_value(Relaxation *relaxation, const double *price, double limit)
+{
+    Rows   rows = rows_of(relaxation);
     double all = 0;
     for (int c = 0; c < relaxation->classes; c++) {
-        all += relaxation->units[c] * multipliers->core[c];
+        all += relaxation->units[c] * multiplier(price, rows.core + c);
     }
     for (int r = 0; r < relaxation->rows; r++) {
-        all += multipliers->job[r];
+        all += multiplier(price, rows.job + r);
     }
-    double weight = all + multipliers->bytes;
+    double bytes = multiplier(price, rows.bytes);
+    double weight = all + bytes;
     double sum = 0;
     for (int r = 0; r < relaxation->rows; r++) {
         double least = INFINITY;
         for (int c = 0; c < relaxation->classes; c++) {
             int    at = r * relaxation->classes + c;
-            double own = multipliers->core[c] + multipliers->job[r] / relaxation->count[r];
+            double own = multiplier(price, rows.core + c) +
+                         multiplier(price, rows.job + r) / relaxation->count[r];
             double cost = own * relaxation->load[at] + all * relaxation->excess[at] +
-                          multipliers->bytes * relaxation->bytes[at];
+                          bytes * relaxation->bytes[at];
             least = relaxation->alone[at] <= limit ? fmin(least, cost) : least;
         }
         sum += relaxation->count[r] * least;
@@ -52,12 +65,13 @@ static double dual_value(Relaxation *relaxation, const Multipliers *multipliers,
  * class does; what the core does that runs a job (its load is at least that job's); bytes; E. */
 SplitProgram *mer_split_begin(Relaxation *relaxation)
 {
-    int jobs = relaxation->rows;
-    int classes = relaxation->classes;
-    int columns = jobs * classes + 2;
-    int rows = 2 * jobs + classes + 2;
-    int core_row = jobs, job_row = jobs + classes, bytes_row = job_row + jobs,
-        excess_row = bytes_row + 1;
+    int           jobs = relaxation->rows;
+    int           classes = relaxation->classes;
+    int           columns = jobs * classes + 2;
+    int           rows = 2 * jobs + classes + 2;
+    Rows          first = rows_of(relaxation);
+    int           core_row = first.core, job_row = first.job, bytes_row = first.bytes;
+    int           excess_row = bytes_row + 1;
     int           capacity = jobs * classes * 5 + 2 * rows;
     MerArena     *arena = relaxation->arena;
     CoinBigIndex *start = MER_ARRAY(arena, CoinBigIndex, columns + 1);
@@ -142,17 +156,7 @@ double mer_split_solve(SplitProgram *program, double limit)
         }
     }
     Clp_dual(program->model, 0);
-    const double *price = Clp_dualRowSolution(program->model);
-    Multipliers   multipliers = {MER_ARRAY(relaxation->arena, double, classes),
-                                 MER_ARRAY(relaxation->arena, double, jobs),
-                                 fmax(0, -price[2 * jobs + classes])};
-    for (int c = 0; c < classes; c++) {
-        multipliers.core[c] = fmax(0, -price[jobs + c]);
-    }
-    for (int r = 0; r < jobs; r++) {
-        multipliers.job[r] = fmax(0, -price[jobs + classes + r]);
-    }
-    return dual_value(relaxation, &multipliers, limit);
+    return dual_value(relaxation, Clp_dualRowSolution(program->model), limit);
 }
 
 static int compare_reals(const void *a, const void *b)

@@ -145,11 +145,6 @@ static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const v
     const Options     *chosen = given;
     MerBandwidthState *state = opened;
     const MerSchedule *schedule = mer_schedule_of(problem);
-    if (!schedule) {
-        return mer_error_set(error, MER_UNSUPPORTED,
-                             "evaluator bandwidth prices plans of problem schedule, not of %s",
-                             problem->type->name);
-    }
     if (schedule->unit_count > MER_BANDWIDTH_UNITS) {
         return mer_error_set(error, MER_UNSUPPORTED,
                              "platform %s has %d cores, expected at most %d",
@@ -251,6 +246,16 @@ static void add_times(const MerBandwidthState *state, const MerBandwidthTimes *t
     }
 }
 
+static void fill_times(const MerBandwidthState *state, double cycles, double macs, MerCost *cost)
+{
+    cost->value[MER_METRIC_CYCLES] = cycles;
+    if (!isnan(state->schedule->clock_hz)) {
+        double seconds = cycles / state->schedule->clock_hz;
+        cost->value[MER_METRIC_MAKESPAN] = cost->value[MER_METRIC_LATENCY] = seconds;
+        cost->value[MER_METRIC_THROUGHPUT] = 2 * macs / seconds;
+    }
+}
+
 static void fill_common(const MerBandwidthState *state, const MerBandwidthOutput *output,
                         double traffic, double energy, double macs, MerCost *cost)
 {
@@ -264,30 +269,14 @@ static void fill_common(const MerBandwidthState *state, const MerBandwidthOutput
         energy += state->has_static_power ? schedule->static_pj_per_cycle[u] * powered : 0;
     }
     energy += state->dram_pj_per_byte * traffic;
-    cost->value[MER_METRIC_CYCLES] = cycles;
+    fill_times(state, cycles, macs, cost);
     cost->value[MER_METRIC_TRAFFIC_BYTES] = traffic;
     cost->value[MER_METRIC_ENERGY] = energy;
     cost->value[MER_METRIC_EDP] = energy * cycles;
     cost->value[MER_METRIC_UTILISATION] = cycles > 0 ? work / (schedule->unit_count * cycles) : 0;
     cost->value[MER_METRIC_BANDWIDTH_USE] =
         cycles > 0 ? 1 - output->waste / (state->input.bandwidth * cycles) : 0;
-    if (!isnan(schedule->clock_hz)) {
-        double seconds = cycles / schedule->clock_hz;
-        cost->value[MER_METRIC_MAKESPAN] = cost->value[MER_METRIC_LATENCY] = seconds;
-        cost->value[MER_METRIC_THROUGHPUT] = 2 * macs / seconds;
-        cost->value[MER_METRIC_POWER] = energy * 1e-9 / seconds;
-    }
-}
-
-static void fill_cycles(const MerBandwidthState *state, double cycles, MerCost *cost)
-{
-    cost->value[MER_METRIC_CYCLES] = cycles;
-    mer_bandwidth_fill_single(state, cycles, cost);
-    if (!isnan(state->schedule->clock_hz)) {
-        double seconds = cycles / state->schedule->clock_hz;
-        cost->value[MER_METRIC_MAKESPAN] = cost->value[MER_METRIC_LATENCY] = seconds;
-        cost->value[MER_METRIC_THROUGHPUT] = 2 * state->total_macs / seconds;
-    }
+    cost->value[MER_METRIC_POWER] = energy * 1e-9 / cost->value[MER_METRIC_MAKESPAN];
 }
 
 static void price_plain(const MerBandwidthState *state, const MerJobsPlan *plan,
@@ -297,22 +286,21 @@ static void price_plain(const MerBandwidthState *state, const MerJobsPlan *plan,
     MerBandwidthOutput output;
     double             traffic, energy;
     input.limit = call->limit_metric == MER_METRIC_CYCLES ? call->limit : INFINITY;
-    if (state->is_fast && !call->exact) {
-        mer_bandwidth_fast(&input, plan, call->base, call->snapshot, &output);
-        fill_cycles(state, output.is_cut ? nextafter(input.limit, INFINITY) : output.cycles, cost);
-        cost->cut = output.is_cut;
-        return;
-    }
-    mer_bandwidth_plain(&input, plan, call->base, call->snapshot, &output);
+    bool is_fast = state->is_fast && !call->exact;
+    (is_fast ? mer_bandwidth_fast : mer_bandwidth_plain)(&input, plan, call->base, call->snapshot,
+                                                         &output);
+    cost->cut = output.is_cut;
     if (output.is_cut) {
         /* How far a plan came before it was cut depends on what it was changed from, and a log must not;
          * so it counts as just above the limit. */
-        fill_cycles(state, nextafter(input.limit, INFINITY), cost);
-        cost->cut = true;
-        return;
+        output.cycles = nextafter(input.limit, INFINITY);
     }
-    add_table(state, plan, &traffic, &energy);
-    fill_common(state, &output, traffic, energy, state->total_macs, cost);
+    if (is_fast || output.is_cut) {
+        fill_times(state, output.cycles, state->total_macs, cost);
+    } else {
+        add_table(state, plan, &traffic, &energy);
+        fill_common(state, &output, traffic, energy, state->total_macs, cost);
+    }
     mer_bandwidth_fill_single(state, output.cycles, cost);
 }
 

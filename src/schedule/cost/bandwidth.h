@@ -69,14 +69,6 @@ void mer_bandwidth_fill_single(const MerBandwidthState *state, double cycles, Me
 void mer_bandwidth_view_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
                                 MerArena *scratch, MerNotes *notes);
 
-typedef struct MerRequestTimes { /* of all jobs of a request, cycles */
-    int    model, request, job;  /* job: its first one */
-    double release, deadline, end;
-    double slack; /* the least deadline - end of its jobs; INFINITY: it has no deadline */
-    bool   is_dropped;
-} MerRequestTimes;
-MerRequestTimes *mer_bandwidth_requests(const MerSchedule *schedule, const MerBandwidthTimes *times,
-                                        MerArena *arena, int *count);
 /* What waits for what, coloured by core; nothing where no job waits (bandwidth_graph.c). */
 void mer_bandwidth_view_graph(const MerSchedule *schedule, const MerBandwidthTimes *times,
                               MerArena *arena, MerNotes *notes);

@@ -65,13 +65,13 @@ static void record(const MerBandwidthRun *loop, double duration,
                    const MerBandwidthRecorder *recorder)
 {
     int job[MER_BANDWIDTH_UNITS];
-    for (int u = 0; recorder && u < loop->plan->unit_count; u++) {
+    if (!recorder) {
+        return;
+    }
+    for (int u = 0; u < loop->plan->unit_count; u++) {
         job[u] = loop->cores[u].mode == MER_CORE_RUNNING ? loop->cores[u].job : -1;
     }
-    if (recorder) {
-        recorder->segment(recorder->state,
-                          &(MerBandwidthSegment){loop->t, duration, loop->use, job});
-    }
+    recorder->segment(recorder->state, &(MerBandwidthSegment){loop->t, duration, loop->use, job});
 }
 
 /* To the next event. False: nothing will ever happen again. */
@@ -141,20 +141,20 @@ static bool ends_after_limit(const MerBandwidthRun *loop)
     return is_sure;
 }
 
+/* The first job of a queue that waits, and one that it waits for. */
 static void name_deadlock(MerBandwidthRun *loop)
 {
     const MerSchedule *schedule = loop->schedule;
-    for (int u = 0; u < loop->plan->unit_count; u++) {
+    const MerJobsPlan *plan = loop->plan;
+    for (int u = 0; u < plan->unit_count; u++) {
         int at = loop->cores[u].head;
-        while (at < loop->plan->start[u + 1] &&
-               loop->progress[loop->plan->queue[at]] != MER_JOB_WAITING) {
+        while (at < plan->start[u + 1] && loop->progress[plan->queue[at]] != MER_JOB_WAITING) {
             at++;
         }
-        int job = at < loop->plan->start[u + 1] ? loop->plan->queue[at] : -1;
-        for (int i = job < 0 ? 0 : schedule->before_start[job];
-             job >= 0 && i < schedule->before_start[job + 1]; i++) {
-            if (loop->progress[job] == MER_JOB_WAITING &&
-                loop->progress[schedule->before[i]] == MER_JOB_WAITING) {
+        int job = at < plan->start[u + 1] ? plan->queue[at] : -1;
+        int end = job < 0 ? 0 : schedule->before_start[job + 1];
+        for (int i = job < 0 ? 0 : schedule->before_start[job]; i < end; i++) {
+            if (loop->progress[schedule->before[i]] == MER_JOB_WAITING) {
                 loop->times->waiting = job;
                 loop->times->waits_for = schedule->before[i];
                 return;

@@ -12,75 +12,10 @@
 typedef struct ModelRequests {
     const char *name;
     int         count, missed, dropped;
-    int         due, done;       /* with a deadline; ended */
-    double     *latency, *slack; /* seconds, of those that ended and of those due */
+    int         done;    /* of these: ended */
+    double     *latency; /* seconds of each */
+    double      slack;   /* the least of those that have a deadline; NAN: none */
 } ModelRequests;
-
-static double least(const double *values, int count)
-{
-    double found = INFINITY;
-    for (int i = 0; i < count; i++) {
-        found = fmin(found, values[i]);
-    }
-    return found;
-}
-
-/* A request ends with the last of its jobs, and begins with the first release of them. */
-MerRequestTimes *mer_bandwidth_requests(const MerSchedule *schedule, const MerBandwidthTimes *times,
-                                        MerArena *arena, int *count)
-{
-    MerRequestTimes *list = MER_ARRAY(arena, MerRequestTimes, schedule->job_count + 1);
-    *count = 0;
-    for (int j = 0; j < schedule->job_count; j++) {
-        MerRequestTimes *request = &list[schedule->request_number[j]];
-        if (schedule->request_number[j] == *count) {
-            ++*count;
-            *request = (MerRequestTimes){.model = schedule->model[j],
-                                         .request = schedule->request[j],
-                                         .job = j,
-                                         .release = INFINITY,
-                                         .deadline = INFINITY,
-                                         .slack = INFINITY};
-        }
-        request->release = fmin(request->release, schedule->release[j]);
-        request->deadline = fmin(request->deadline, schedule->deadline[j]);
-        request->slack = fmin(request->slack, schedule->deadline[j] - times->end[j]);
-        request->is_dropped = request->is_dropped || isnan(times->end[j]);
-        request->end = fmax(request->end, times->end[j]);
-    }
-    return list;
-}
-
-static ModelRequests *gather(const MerSchedule *schedule, const MerBandwidthTimes *times,
-                             MerArena *arena)
-{
-    int              count;
-    MerRequestTimes *requests = mer_bandwidth_requests(schedule, times, arena, &count);
-    ModelRequests   *models = MER_ARRAY(arena, ModelRequests, schedule->model_count + 1);
-    for (int m = 0; m < schedule->model_count; m++) {
-        models[m].name = schedule->models[m].name;
-        models[m].latency = MER_ARRAY(arena, double, count + 1);
-        models[m].slack = MER_ARRAY(arena, double, count + 1);
-    }
-    for (int r = 0; r < count; r++) {
-        const MerRequestTimes *request = &requests[r];
-        if (request->model < 0) {
-            continue;
-        }
-        ModelRequests *model = &models[request->model];
-        bool           is_due = request->deadline < INFINITY;
-        model->count++;
-        model->dropped += request->is_dropped;
-        model->missed += is_due && (request->is_dropped || request->slack < 0);
-        if (!request->is_dropped) {
-            model->latency[model->done++] = (request->end - request->release) / schedule->clock_hz;
-            if (is_due) {
-                model->slack[model->due++] = request->slack / schedule->clock_hz;
-            }
-        }
-    }
-    return models;
-}
 
 /* Models with several requests or with deadlines are of interest, and times need a clock. */
 static bool is_shown(const MerSchedule *schedule)
@@ -91,6 +26,39 @@ static bool is_shown(const MerSchedule *schedule)
         model = is_of_interest ? schedule->model[j] : -1;
     }
     return model >= 0 && schedule->clock_hz > 0;
+}
+
+/* NULL: there is nothing to show. */
+static ModelRequests *gather(const MerSchedule *schedule, const MerBandwidthTimes *times,
+                             MerArena *arena)
+{
+    if (!is_shown(schedule)) {
+        return NULL;
+    }
+    MerServed     *requests;
+    int            count = mer_schedule_serve(schedule, times->end, arena, &requests);
+    ModelRequests *models = MER_ARRAY(arena, ModelRequests, schedule->model_count + 1);
+    for (int m = 0; m < schedule->model_count; m++) {
+        models[m].name = schedule->models[m].name;
+        models[m].latency = MER_ARRAY(arena, double, count + 1);
+        models[m].slack = NAN;
+    }
+    for (int r = 0; r < count; r++) {
+        const MerServed *request = &requests[r];
+        if (schedule->model[request->job] < 0) {
+            continue;
+        }
+        ModelRequests *model = &models[schedule->model[request->job]];
+        model->count++;
+        model->dropped += request->is_dropped;
+        model->missed += mer_served_is_missed(request);
+        if (!request->is_dropped) {
+            model->latency[model->done++] = (request->end - request->release) / schedule->clock_hz;
+            double slack = mer_served_slack(request) / schedule->clock_hz;
+            model->slack = request->is_due ? fmin(model->slack, slack) : model->slack;
+        }
+    }
+    return models;
 }
 
 void mer_bandwidth_view_requests(const MerSchedule *schedule, const MerBandwidthTimes *times,
@@ -110,13 +78,10 @@ void mer_bandwidth_view_requests(const MerSchedule *schedule, const MerBandwidth
         {.name = "missed", .unit = "1", .help = "late or dropped"},
         {.name = "dropped", .unit = "1"}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
-    if (!is_shown(schedule)) {
-        return;
-    }
     const ModelRequests *models = gather(schedule, times, arena);
     MerViewCell         *cells = MER_ARRAY(arena, MerViewCell, schedule->model_count * COLUMNS + 1);
     MerViewTable         table = {.columns = columns, .column_count = COLUMNS, .cells = cells};
-    for (int m = 0; m < schedule->model_count; m++) {
+    for (int m = 0; models && m < schedule->model_count; m++) {
         const ModelRequests *model = &models[m];
         if (model->count == 0) {
             continue;
@@ -127,24 +92,23 @@ void mer_bandwidth_view_requests(const MerSchedule *schedule, const MerBandwidth
         row[2].number = mer_quantile(model->latency, model->done, 0.5);
         row[3].number = mer_quantile(model->latency, model->done, 0.95);
         row[4].number = mer_quantile(model->latency, model->done, 0.99);
-        row[5].number = model->due > 0 ? least(model->slack, model->due) : NAN;
+        row[5].number = model->slack;
         row[6].number = model->missed;
         row[7].number = model->dropped;
     }
-    mer_view_table(notes, &(MerView){.id = "requests", .title = "Requests by model"}, &table);
+    if (models) {
+        mer_view_table(notes, &(MerView){.id = "requests", .title = "Requests by model"}, &table);
+    }
 }
 
 const char *mer_bandwidth_print_requests(const MerSchedule       *schedule,
                                          const MerBandwidthTimes *times, MerArena *arena)
 {
-    const char *text = "";
-    if (!is_shown(schedule)) {
-        return text;
-    }
+    const char          *text = "";
     const ModelRequests *models = gather(schedule, times, arena);
-    for (int m = 0; m < schedule->model_count; m++) {
+    for (int m = 0; models && m < schedule->model_count; m++) {
         const ModelRequests *model = &models[m];
-        char                 ms[3][48], slack[48] = "-";
+        char                 ms[3][48], slack[48];
         if (model->count == 0) {
             continue;
         }
@@ -152,9 +116,7 @@ const char *mer_bandwidth_print_requests(const MerSchedule       *schedule,
             static const double shares[] = {0.5, 0.95, 0.99};
             mer_print_engineering(ms[q], mer_quantile(model->latency, model->done, shares[q]), "s");
         }
-        if (model->due > 0) {
-            mer_print_engineering(slack, least(model->slack, model->due), "s");
-        }
+        mer_print_engineering(slack, model->slack, "s");
         text = mer_arena_format(
             arena, "%s%s: %d request%s, p50 %s, p95 %s, p99 %s, least slack %s, %d missed\n", text,
             model->name, model->count, model->count > 1 ? "s" : "", ms[0], ms[1], ms[2], slack,

@@ -8,9 +8,7 @@ enum { STATES = 12, BLOCK = 8 }; /* BLOCK: places compared at once */
 
 /* A state without what belongs to the whole plan, so that it says nothing of what comes after. Then, padded
  * to full groups, by unit: left, need, finish, begun, next. */
-typedef struct Snapshot {
-    MerLoopClock now;
-} Snapshot;
+typedef MerLoopClock Snapshot;
 
 enum { GROUP = 4 }; /* units copied at once */
 
@@ -139,7 +137,7 @@ void mer_snapshot_keep(MerSnapshot *snapshot, const MerLoopState *state)
     int       count = padded(units);
     Snapshot *to = snapshot_at(snapshot, snapshot->state_count++);
     double   *numbers = numbers_of(to);
-    to->now = state->now;
+    *to = state->now;
     for (int u = 0; u < count; u += GROUP) {
         memcpy(numbers + u, state->left + u, GROUP * sizeof(double));
         memcpy(numbers + count + u, state->need + u, GROUP * sizeof(double));
@@ -153,7 +151,7 @@ static void take_state(const Snapshot *from, int units, MerLoopState *state)
 {
     int           count = padded(units);
     const double *numbers = numbers_of(from);
-    state->now = from->now;
+    state->now = *from;
     for (int u = 0; u < count; u += GROUP) {
         memcpy(state->left + u, numbers + u, GROUP * sizeof(double));
         memcpy(state->need + u, numbers + count + u, GROUP * sizeof(double));

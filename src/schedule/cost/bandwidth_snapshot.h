@@ -43,8 +43,8 @@ void mer_snapshot_keep(MerSnapshot *snapshot, const MerLoopState *state);
 
 /* The same schedule in virtual time, with snapshots of its own kind: `left` is when a job ends there, `waste` the
  * bytes so far. Only cycles and is_cut are told. */
-void mer_bandwidth_fast(const MerBandwidthInput *input, const MerJobsPlan *plan,
-                        const MerSnapshot *base, MerSnapshot *snapshot, MerBandwidthOutput *output);
+void mer_bandwidth_fast(const MerBandwidthInput *input, const MerJobsPlan *plan, const void *base,
+                        void *snapshot, MerBandwidthOutput *output);
 
 /* The plain loop on 4, 8 or 16 units, with the bits of the one in bandwidth_plain.c; false: it was cut. */
 bool mer_bandwidth_lanes(const MerBandwidthInput *input, const MerJobsPlan *plan,

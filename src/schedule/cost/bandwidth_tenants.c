@@ -73,7 +73,7 @@ static void pick_edges(const Owners *owners, int tenant, const int **start, cons
     *list = own;
 }
 
-/* A schedule of one tenant's jobs, with all that lists and the event loop look at. */
+/* A schedule of one tenant's jobs in all that the lists and the event loop look at, which is not everything. */
 static MerSchedule pick_schedule(const MerSchedule *schedule, const Owners *owners, int tenant,
                                  MerArena *arena)
 {
@@ -82,23 +82,14 @@ static MerSchedule pick_schedule(const MerSchedule *schedule, const Owners *owne
     size_t      row = (size_t)schedule->unit_count * sizeof(double);
     MerSchedule only = *schedule;
     only.job_count = count;
-    const double **matrices[] = {&only.latency, &only.rate, &only.traffic, &only.energy};
-    const double **numbers[] = {&only.weight_bytes, &only.output_bytes, &only.macs,
-                                &only.release,      &only.deadline,     &only.weight};
-    const int    **owned[] = {&only.tenant, &only.model, &only.request, &only.layer};
-    for (int i = 0; i < 4; i++) {
-        *matrices[i] = pick_rows(*matrices[i], row, jobs, count, arena);
-    }
+    const double **numbers[] = {&only.weight_bytes, &only.output_bytes, &only.release,
+                                &only.deadline};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         *numbers[i] = pick_rows(*numbers[i], sizeof(double), jobs, count, arena);
     }
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
-        *owned[i] = pick_rows(*owned[i], sizeof(int), jobs, count, arena);
-    }
-    only.job_names = pick_rows(schedule->job_names, sizeof(char *), jobs, count, arena);
-    only.layer_names = pick_rows(schedule->layer_names, sizeof(char *), jobs, count, arena);
-    only.request_number = mer_schedule_number_requests(&only, arena);
-    only.order = NULL; /* there are no knobs */
+    only.latency = pick_rows(schedule->latency, row, jobs, count, arena);
+    only.tenant = pick_rows(schedule->tenant, sizeof(int), jobs, count, arena);
+    only.layer = pick_rows(schedule->layer, sizeof(int), jobs, count, arena);
     only.release_order = mer_schedule_sorted(only.release, count, arena);
     only.deadline_order = mer_schedule_sorted(only.deadline, count, arena);
     pick_edges(owners, tenant, &only.before_start, &only.before, arena);
@@ -111,8 +102,7 @@ static double end_of_list(const MerBandwidthState *own, MerListOrder order, MerA
     MerJobsPlan        plan;
     MerBandwidthTimes  times;
     MerBandwidthOutput output;
-    MerListOptions     list = {.order = order, .tenant = -1};
-    mer_schedule_list(own->schedule, &list, scratch, &plan);
+    mer_schedule_list(own->schedule, &(MerListOptions){.order = order}, scratch, &plan);
     mer_bandwidth_simulate(own, &plan, scratch, &times, NULL, &output);
     return output.cycles;
 }

@@ -85,8 +85,8 @@ static inline bool integrate(const MerBandwidthInput *input, const MerJobsPlan *
     return bytes / bandwidth <= input->limit;
 }
 
-void mer_bandwidth_fast(const MerBandwidthInput *input, const MerJobsPlan *plan,
-                        const MerSnapshot *base, MerSnapshot *snapshot, MerBandwidthOutput *output)
+void mer_bandwidth_fast(const MerBandwidthInput *input, const MerJobsPlan *plan, const void *base,
+                        void *snapshot, MerBandwidthOutput *output)
 {
     MerLoopState     state;
     Ahead            ahead;

@@ -53,31 +53,28 @@ static int gather(const MerBandwidthState *state, const MerBandwidthTimes *times
 {
     const MerSchedule *schedule = state->schedule;
     double             ms = 1000 / schedule->clock_hz;
-    int               *place = MER_ARRAY(scratch, int, schedule->job_count + 1); /* + 1; 0: none */
-    MerXrRequest      *requests = MER_ARRAY(scratch, MerXrRequest, schedule->job_count + 1);
+    MerServed         *served;
+    int                all = mer_schedule_serve(schedule, times->end, scratch, &served);
+    double            *energy_mj = MER_ARRAY(scratch, double, all + 1);
+    MerXrRequest      *requests = MER_ARRAY(scratch, MerXrRequest, all + 1);
     int                count = 0;
-    for (int j = 0; j < schedule->job_count; j++) {
-        if (schedule->model[j] < 0 || !(schedule->models[schedule->model[j]].fps > 0) ||
-            schedule->deadline[j] == INFINITY) {
-            continue;
-        }
-        int *at = &place[schedule->request_number[j]];
-        if (*at == 0) {
-            *at = ++count;
-            requests[count - 1] = (MerXrRequest){.model = schedule->model[j],
-                                                 .index = schedule->request[j],
-                                                 .unit = -1,
-                                                 .deadline = -INFINITY};
-        }
-        MerXrRequest *request = &requests[*at - 1];
-        int           unit = times->unit[j];
-        request->is_dropped = request->is_dropped || isnan(times->end[j]);
-        request->deadline = fmax(request->deadline, schedule->deadline[j] * ms);
-        request->finish = fmax(request->finish, isnan(times->end[j]) ? 0 : times->end[j] * ms);
-        if (unit >= 0 && schedule->energy) {
-            request->energy_mj +=
-                1e-9 * (mer_schedule_job_energy(schedule, j, unit, times->moved[j]) +
+    for (int j = 0; j < schedule->job_count && schedule->energy; j++) {
+        if (times->unit[j] >= 0) {
+            energy_mj[schedule->request_number[j]] +=
+                1e-9 * (mer_schedule_job_energy(schedule, j, times->unit[j], times->moved[j]) +
                         state->dram_pj_per_byte * times->moved[j]);
+        }
+    }
+    for (int r = 0; r < all; r++) {
+        int model = schedule->model[served[r].job];
+        if (model >= 0 && schedule->models[model].fps > 0 && served[r].is_due) {
+            requests[count++] = (MerXrRequest){.model = model,
+                                               .index = schedule->request[served[r].job],
+                                               .unit = -1,
+                                               .finish = served[r].end * ms,
+                                               .deadline = served[r].deadline * ms,
+                                               .energy_mj = energy_mj[r],
+                                               .is_dropped = served[r].is_dropped};
         }
     }
     *gathered = requests;

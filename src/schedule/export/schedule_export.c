@@ -1,24 +1,45 @@
-/* Files of a finished schedule: schedule.csv, jobtable.json and, in schedule_trace.c, trace.json;
- * made from how the evaluator plays a plan (docs/scheduling.md, "Outputs"). */
-#include "schedule/export/schedule_export.h"
-
+/* Files of a finished schedule: schedule.csv, requests.csv, trace.json and jobtable.json, made from how the
+ * evaluator plays a plan (docs/scheduling.md, "Outputs"). */
+#include "base/trace_events.h"
+#include "mercator/export.h"
 #include "mercator/text.h"
+#include "schedule/cost/bandwidth.h"
+#include "schedule/jobs/schedule_deadlines.h"
 #include "schedule/table/schedule_table.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static void play(const MerExportTask *task, MerGantt *gantt, MerArena *arena)
+#define EXPORTER(id, words, writer)                                                                \
+    const MerExporterClass mer_exporter_##id = {                                                   \
+        .name = #id, .summary = words, .problem = "schedule", .is_default = true, .write = writer}
+
+typedef struct Gantt { /* the chart of one task */
+    const MerSchedule *schedule;
+    const char        *task;
+    double             switch_cycles;
+    bool               is_played; /* false: the plan could not run at all, or nobody knows how */
+    MerBandwidthPlay   play;
+    const int         *order; /* jobs by their start */
+} Gantt;
+
+/* Where a job ran to its end; -1: it did not. */
+static int unit_of(const Gantt *gantt, int job)
+{
+    return isnan(gantt->play.times.end[job]) ? -1 : gantt->play.times.unit[job];
+}
+
+static void play(const MerExportTask *task, Gantt *gantt, MerArena *arena)
 {
     const MerSchedule       *schedule = mer_schedule_of(task->problem);
     const MerBandwidthState *state = mer_bandwidth_state(task->evaluator);
     double                  *start = MER_ARRAY(arena, double, schedule->job_count + 1);
-    *gantt = (MerGantt){.schedule = schedule,
-                        .task = task->problem->task->name,
-                        .switch_cycles = mer_bandwidth_rules(task->evaluator)->switch_cycles};
+    *gantt = (Gantt){.schedule = schedule,
+                     .task = task->problem->task->name,
+                     .switch_cycles = mer_bandwidth_rules(task->evaluator)->switch_cycles};
     gantt->is_played = state && mer_bandwidth_play(state, task->plan, arena, &gantt->play);
     for (int j = 0; j < schedule->job_count && gantt->is_played; j++) {
-        start[j] = mer_gantt_unit(gantt, j) < 0 ? INFINITY : gantt->play.times.start[j];
+        start[j] = unit_of(gantt, j) < 0 ? INFINITY : gantt->play.times.start[j];
     }
     gantt->order = mer_schedule_sorted(start, schedule->job_count, arena);
 }
@@ -43,11 +64,11 @@ static void write_name(FILE *file, const char *before, const char *text)
 }
 
 /* A dropped job has no core, position or times. */
-static void write_csv_row(const MerGantt *gantt, int job, int position, FILE *file)
+static void write_csv_row(const Gantt *gantt, int job, int position, FILE *file)
 {
     const MerSchedule       *schedule = gantt->schedule;
     const MerBandwidthTimes *times = &gantt->play.times;
-    int                      unit = mer_gantt_unit(gantt, job);
+    int                      unit = unit_of(gantt, job);
     int                      model = schedule->model[job];
     bool                     ran = unit >= 0;
     double                   energy = ran && schedule->energy
@@ -74,75 +95,82 @@ static void write_csv_row(const MerGantt *gantt, int job, int position, FILE *fi
 }
 
 /* Core by core in the order of time, then those that never ran. */
-static void write_csv_task(const MerGantt *gantt, FILE *file)
+static void write_csv_task(const Gantt *gantt, MerArena *arena, FILE *file)
 {
+    (void)arena;
     int units = gantt->schedule->unit_count;
     for (int u = 0; u <= units && gantt->is_played; u++) {
         int position = 0;
         for (int i = 0; i < gantt->schedule->job_count; i++) {
-            if (mer_gantt_unit(gantt, gantt->order[i]) == (u < units ? u : -1)) {
+            if (unit_of(gantt, gantt->order[i]) == (u < units ? u : -1)) {
                 write_csv_row(gantt, gantt->order[i], position++, file);
             }
         }
     }
 }
 
-static MerGantt *play_all(const MerExport *what, MerArena *arena)
+static Gantt *play_all(const MerExport *what, MerArena *arena)
 {
-    MerGantt *gantts = MER_ARRAY(arena, MerGantt, what->count);
+    Gantt *gantts = MER_ARRAY(arena, Gantt, what->count);
     for (int t = 0; t < what->count; t++) {
         play(&what->tasks[t], &gantts[t], arena);
     }
     return gantts;
 }
 
-static MerStatus export_csv(const MerExport *what, MerExportFiles *files, MerError *error)
+/* A table with the rows that `write` makes of each task. */
+static MerStatus export_rows(const MerExport *what, MerExportFiles *files, const char *name,
+                             const char *columns,
+                             void (*write)(const Gantt *gantt, MerArena *arena, FILE *file),
+                             MerError *error)
 {
-    MerGantt *gantts = play_all(what, files->arena);
-    FILE     *file = mer_export_begin(files);
+    Gantt *gantts = play_all(what, files->arena);
+    FILE  *file = mer_export_begin(files);
     if (file) {
-        fprintf(file, "job,model,layer,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,"
-                      "stall_cycles,traffic_bytes,energy_nj,release_cycle,deadline_cycle,"
-                      "lateness_cycles,group,request\n");
+        fprintf(file, "%s\n", columns);
         for (int t = 0; t < what->count; t++) {
-            write_csv_task(&gantts[t], file);
+            write(&gantts[t], files->arena, file);
         }
     }
-    return mer_export_end(files, file, "schedule.csv", error);
+    return mer_export_end(files, file, name, error);
 }
 
-const MerExporterClass mer_exporter_schedule_csv = {
-    .name = "schedule_csv",
-    .summary = "schedule.csv: a row per job with core, times, traffic, energy and deadline",
-    .problem = "schedule",
-    .is_default = true,
-    .write = export_csv,
-};
+static MerStatus export_csv(const MerExport *what, MerExportFiles *files, MerError *error)
+{
+    return export_rows(what, files, "schedule.csv",
+                       "job,model,layer,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,"
+                       "stall_cycles,traffic_bytes,energy_nj,release_cycle,deadline_cycle,"
+                       "lateness_cycles,group,request",
+                       write_csv_task, error);
+}
+
+EXPORTER(schedule_csv, "schedule.csv: a row per job with core, times, traffic, energy and deadline",
+         export_csv);
 
 /* A row for each request of each model, times in milliseconds. */
-static void write_requests(const MerGantt *gantt, MerArena *arena, FILE *file)
+static void write_requests(const Gantt *gantt, MerArena *arena, FILE *file)
 {
     const MerSchedule *schedule = gantt->schedule;
     double             ms = 1000 / schedule->clock_hz;
     int                count = 0;
-    MerRequestTimes   *list =
-        gantt->is_played ? mer_bandwidth_requests(schedule, &gantt->play.times, arena, &count)
-                           : NULL;
+    MerServed         *list = NULL;
+    if (gantt->is_played) {
+        count = mer_schedule_serve(schedule, gantt->play.times.end, arena, &list);
+    }
     for (int r = 0; r < count; r++) {
-        const MerRequestTimes *request = &list[r];
-        bool                   is_due = request->deadline < INFINITY;
-        double                 end = request->is_dropped ? NAN : request->end;
+        const MerServed *request = &list[r];
+        int              model = schedule->model[request->job];
+        double           end = request->is_dropped ? NAN : request->end;
         write_name(file, "", gantt->task);
         write_name(file, ",",
-                   request->model >= 0 ? schedule->models[request->model].name
-                                       : schedule->job_names[request->job]);
-        write_number(file, request->model >= 0 ? request->request : 0);
+                   model >= 0 ? schedule->models[model].name : schedule->job_names[request->job]);
+        write_number(file, model >= 0 ? schedule->request[request->job] : 0);
         write_number(file, request->release * ms);
         write_number(file, request->deadline * ms);
         write_number(file, end * ms);
         write_number(file, (end - request->release) * ms);
-        write_number(file, request->is_dropped ? NAN : request->slack * ms);
-        write_number(file, is_due && (request->is_dropped || request->slack < 0));
+        write_number(file, request->is_dropped ? NAN : mer_served_slack(request) * ms);
+        write_number(file, mer_served_is_missed(request));
         write_number(file, request->is_dropped);
         fputc('\n', file);
     }
@@ -150,47 +178,107 @@ static void write_requests(const MerGantt *gantt, MerArena *arena, FILE *file)
 
 static MerStatus export_requests(const MerExport *what, MerExportFiles *files, MerError *error)
 {
-    MerGantt *gantts = play_all(what, files->arena);
-    if (!(gantts[0].schedule->clock_hz > 0)) {
-        return MER_OK;
-    }
-    FILE *file = mer_export_begin(files);
-    if (file) {
-        fprintf(file, "group,model,request,release_ms,deadline_ms,end_ms,latency_ms,slack_ms,"
-                      "missed,dropped\n");
-        for (int t = 0; t < what->count; t++) {
-            write_requests(&gantts[t], files->arena, file);
-        }
-    }
-    return mer_export_end(files, file, "requests.csv", error);
+    return mer_schedule_of(what->tasks[0].problem)->clock_hz > 0
+               ? export_rows(what, files, "requests.csv",
+                             "group,model,request,release_ms,deadline_ms,end_ms,latency_ms,"
+                             "slack_ms,missed,dropped",
+                             write_requests, error)
+               : MER_OK;
 }
 
-const MerExporterClass mer_exporter_requests_csv = {
-    .name = "requests_csv",
-    .summary = "requests.csv: a row per request with its latency, slack and deadline in ms",
-    .problem = "schedule",
-    .is_default = true,
-    .write = export_requests,
-};
+EXPORTER(requests_csv, "requests.csv: a row per request with its latency, slack and deadline in ms",
+         export_requests);
+
+/* Chrome's trace format: a process per task, a thread per core; jobs as slices with their stalls and switches
+ * nested or beside them, bandwidth as a counter with one value per core. */
+static void write_job(MerTrace *trace, const Gantt *gantt, int job, int unit)
+{
+    const MerSchedule       *schedule = gantt->schedule;
+    const MerBandwidthTimes *times = &gantt->play.times;
+    MerJson                 *json = &trace->json;
+    double                   start = times->start[job], end = times->end[job];
+    double                   stall = mer_bandwidth_stall(schedule, times, job);
+    mer_trace_slice(trace, schedule->job_names[job], unit, start, end);
+    mer_json_object(json, "args");
+    mer_json_text(json, "layer", schedule->layer_names[job]);
+    mer_json_text(json, "tenant", schedule->tenants[schedule->tenant[job]].name);
+    mer_json_real(json, "traffic_bytes", times->moved[job]);
+    mer_json_real(json, "stall_us", stall * trace->microseconds);
+    mer_json_end_object(json);
+    mer_trace_end_event(trace);
+    if (stall > 1e-9 * (end - start)) { /* shown as one piece at the end */
+        mer_trace_slice(trace, "stall", unit, end - stall, end);
+        mer_trace_end_event(trace);
+    }
+}
+
+static void write_lane(MerTrace *trace, const Gantt *gantt, int unit)
+{
+    bool is_first = true;
+    mer_trace_thread(trace, unit, gantt->schedule->unit_names[unit]);
+    for (int i = 0; gantt->is_played && i < gantt->schedule->job_count; i++) {
+        int job = gantt->order[i];
+        if (unit_of(gantt, job) != unit) {
+            continue;
+        }
+        if (!is_first && gantt->switch_cycles > 0) {
+            double start = gantt->play.times.start[job];
+            mer_trace_slice(trace, "switch", unit, start - gantt->switch_cycles, start);
+            mer_trace_end_event(trace);
+        }
+        write_job(trace, gantt, job, unit);
+        is_first = false;
+    }
+}
+
+/* `use` NULL: nothing moves any more. */
+static void write_bandwidth(MerTrace *trace, const MerSchedule *schedule, double t,
+                            const double *use)
+{
+    mer_trace_counter(trace, "bandwidth", t);
+    for (int u = 0; u < schedule->unit_count; u++) {
+        mer_json_real(&trace->json, schedule->unit_names[u], use ? use[u] : 0);
+    }
+    mer_trace_end_counter(trace);
+}
+
+static void write_task(MerTrace *trace, const Gantt *gantt, int process)
+{
+    const MerSchedule *schedule = gantt->schedule;
+    double             end = NAN;
+    /* without a clock a cycle counts as one microsecond */
+    trace->microseconds = isnan(schedule->clock_hz) ? 1 : 1e6 / schedule->clock_hz;
+    mer_trace_process(trace, process, gantt->task);
+    for (int u = 0; u < schedule->unit_count; u++) {
+        write_lane(trace, gantt, u);
+    }
+    const double *segment = gantt->play.segments;
+    for (int i = 0; i < gantt->play.segment_count; i++, segment += schedule->unit_count + 2) {
+        write_bandwidth(trace, schedule, segment[0], segment + 2);
+        end = segment[1];
+    }
+    if (!isnan(end)) {
+        write_bandwidth(trace, schedule, end, NULL);
+    }
+}
 
 static MerStatus export_trace(const MerExport *what, MerExportFiles *files, MerError *error)
 {
-    MerGantt *gantts = play_all(what, files->arena);
-    MerTrace  trace = {.process = 1};
+    Gantt   *gantts = play_all(what, files->arena);
+    MerTrace trace = {.process = 1};
     (void)error;
-    mer_schedule_trace(gantts, what->count, &trace);
+    mer_trace_begin(&trace);
+    for (int t = 0; t < what->count; t++) {
+        write_task(&trace, &gantts[t], t + 1);
+    }
+    mer_trace_end(&trace);
     mer_export_add(files, "trace.json", trace.json.text, trace.json.size);
     mer_json_free(&trace.json);
     return MER_OK;
 }
 
-const MerExporterClass mer_exporter_schedule_trace = {
-    .name = "schedule_trace",
-    .summary = "trace.json: Chrome's trace format, which Perfetto reads too",
-    .problem = "schedule",
-    .is_default = true,
-    .write = export_trace,
-};
+EXPORTER(schedule_trace, "trace.json: Chrome's trace format, which Perfetto reads too",
+         export_trace);
 
 static MerStatus export_table(const MerExport *what, MerExportFiles *files, MerError *error)
 {
@@ -206,10 +294,5 @@ static MerStatus export_table(const MerExport *what, MerExportFiles *files, MerE
     return MER_OK;
 }
 
-const MerExporterClass mer_exporter_job_table = {
-    .name = "job_table",
-    .summary = "jobtable.json: cycles, bandwidth and energy of each job on each kind of core",
-    .problem = "schedule",
-    .is_default = true,
-    .write = export_table,
-};
+EXPORTER(job_table, "jobtable.json: cycles, bandwidth and energy of each job on each kind of core",
+         export_table);

@@ -20,37 +20,24 @@ static int source_of(const MerSchedule *schedule, int model)
     return model;
 }
 
-/* Arrivals of requests 0 .. count - 1 in cycles, one row per model. */
-static double *draw_arrivals(const MerArrivals *arrivals, const MerSchedule *schedule, int count,
-                             double clock, MerArena *arena)
+/* Arrivals of requests 0 .. count - 1 and what they come later by, in cycles, one row per model. */
+static void draw(const MerArrivals *arrivals, const MerSchedule *schedule, int count, double clock,
+                 double *arrival, double *jitter)
 {
-    size_t  capacity = (size_t)schedule->model_count * (size_t)count + 1;
-    double *arrival = MER_ARRAY(arena, double, capacity);
+    enum { STREAM = 1 << 20 }; /* of jitter, apart from those of the arrivals */
     for (int m = 0; m < schedule->model_count; m++) {
-        double period = clock / (schedule->models[m].fps * arrivals->rate);
-        MerRng rng = mer_rng_make((uint64_t)arrivals->seed, (uint64_t)source_of(schedule, m));
-        double now = 0;
+        double   period = clock / (schedule->models[m].fps * arrivals->rate);
+        uint64_t source = (uint64_t)source_of(schedule, m);
+        MerRng   rng = mer_rng_make((uint64_t)arrivals->seed, source);
+        MerRng   jitter_rng = mer_rng_make((uint64_t)arrivals->seed, STREAM + source);
+        double   now = 0;
         for (int r = 0; r < count && schedule->models[m].fps > 0; r++) {
+            int at = m * count + r;
             now += period * -log1p(-mer_rng_unit(&rng));
-            arrival[m * count + r] = arrivals->process == MER_ARRIVALS_POISSON ? now : r * period;
+            arrival[at] = arrivals->process == MER_ARRIVALS_POISSON ? now : r * period;
+            jitter[at] = arrivals->jitter_ms * 1e-3 * clock * mer_rng_unit(&jitter_rng);
         }
     }
-    return arrival;
-}
-
-static double *draw_jitter(const MerArrivals *arrivals, const MerSchedule *schedule, int count,
-                           double clock, MerArena *arena)
-{
-    enum { STREAM = 1 << 20 }; /* apart from those of the arrivals */
-    double *jitter = MER_ARRAY(arena, double, (size_t)schedule->model_count *(size_t)count + 1);
-    for (int m = 0; m < schedule->model_count; m++) {
-        MerRng rng =
-            mer_rng_make((uint64_t)arrivals->seed, (uint64_t)(STREAM + source_of(schedule, m)));
-        for (int r = 0; r < count; r++) {
-            jitter[m * count + r] = arrivals->jitter_ms * 1e-3 * clock * mer_rng_unit(&rng);
-        }
-    }
-    return jitter;
 }
 
 void mer_arrivals_apply(const MerArrivals *arrivals, MerSchedule *schedule, MerArena *arena)
@@ -59,13 +46,15 @@ void mer_arrivals_apply(const MerArrivals *arrivals, MerSchedule *schedule, MerA
     if (is_file && !(arrivals->jitter_ms > 0)) {
         return;
     }
-    int           jobs = schedule->job_count;
-    int           most = mer_schedule_requests_per_model(schedule);
-    double        clock = isnan(schedule->clock_hz) ? 1 : schedule->clock_hz;
-    double       *release = MER_ARRAY(arena, double, jobs + 1);
-    double       *deadline = MER_ARRAY(arena, double, jobs + 1);
-    const double *arrival = draw_arrivals(arrivals, schedule, most, clock, arena);
-    const double *jitter = draw_jitter(arrivals, schedule, most, clock, arena);
+    int     jobs = schedule->job_count;
+    int     most = mer_schedule_requests_per_model(schedule);
+    double  clock = isnan(schedule->clock_hz) ? 1 : schedule->clock_hz;
+    size_t  requests = (size_t)schedule->model_count * (size_t)most;
+    double *release = MER_ARRAY(arena, double, jobs + 1);
+    double *deadline = MER_ARRAY(arena, double, jobs + 1);
+    double *arrival = MER_ARRAY(arena, double, requests + 1);
+    double *jitter = MER_ARRAY(arena, double, requests + 1);
+    draw(arrivals, schedule, most, clock, arrival, jitter);
     for (int j = 0; j < jobs; j++) {
         int  m = schedule->model[j];
         bool is_periodic = m >= 0 && schedule->models[m].fps > 0;

@@ -18,35 +18,35 @@ MerJobBuilder mer_jobs_begin(const char *name, const char *format, MerArena *are
 
 int mer_jobs_add(MerJobBuilder *builder, const MerJob *job)
 {
-    MER_GROW(builder->graph->arena, builder->jobs, builder->job_count);
-    builder->jobs[builder->job_count] = *job;
-    return builder->job_count++;
+    MER_GROW(builder->graph->arena, builder->jobs, builder->set.job_count);
+    builder->jobs[builder->set.job_count] = *job;
+    return builder->set.job_count++;
 }
 
 int mer_jobs_add_model(MerJobBuilder *builder, const MerJobModel *model)
 {
-    MER_GROW(builder->graph->arena, builder->models, builder->model_count);
-    builder->models[builder->model_count] = *model;
-    return builder->model_count++;
+    MER_GROW(builder->graph->arena, builder->models, builder->set.model_count);
+    builder->models[builder->set.model_count] = *model;
+    return builder->set.model_count++;
 }
 
 int mer_jobs_add_group(MerJobBuilder *builder, const char *name)
 {
-    MER_GROW(builder->graph->arena, builder->groups, builder->group_count);
-    builder->groups[builder->group_count] = name;
-    return builder->group_count++;
+    MER_GROW(builder->graph->arena, builder->groups, builder->set.group_count);
+    builder->groups[builder->set.group_count] = name;
+    return builder->set.group_count++;
 }
 
 int mer_jobs_tenant(MerJobBuilder *builder, const char *name, double weight)
 {
-    for (int i = 0; i < builder->tenant_count; i++) {
+    for (int i = 0; i < builder->set.tenant_count; i++) {
         if (strcmp(builder->tenants[i].name, name) == 0) {
             return i;
         }
     }
-    MER_GROW(builder->graph->arena, builder->tenants, builder->tenant_count);
-    builder->tenants[builder->tenant_count] = (MerTenant){name, weight};
-    return builder->tenant_count++;
+    MER_GROW(builder->graph->arena, builder->tenants, builder->set.tenant_count);
+    builder->tenants[builder->set.tenant_count] = (MerTenant){name, weight};
+    return builder->set.tenant_count++;
 }
 
 int mer_jobs_add_op(MerJobBuilder *builder, const MerOp *op)
@@ -74,7 +74,7 @@ static MerStatus fail_cycle(const MerJobBuilder *builder, const int *missing, co
     while (missing[job] == 0) {
         job++;
     }
-    for (int step = 0; step < builder->job_count; step++) { /* now certainly on the cycle */
+    for (int step = 0; step < builder->set.job_count; step++) { /* now certainly on the cycle */
         job = next_in_circle(builder, missing, job);
     }
     int    first = job;
@@ -97,7 +97,7 @@ static MerStatus fail_cycle(const MerJobBuilder *builder, const int *missing, co
 
 static MerStatus check_order(const MerJobBuilder *builder, const char *path, MerError *error)
 {
-    int         count = builder->job_count;
+    int         count = builder->set.job_count;
     MerArena   *scratch = mer_arena_new();
     MerJobLinks links = mer_job_links(builder->jobs, NULL, count, scratch);
     int        *missing = MER_ARRAY(scratch, int, 2 * (size_t)count + 1);
@@ -148,7 +148,7 @@ static uint64_t hash_jobs(uint64_t hash, const MerJobSet *set)
 /* A job does the multiplications of its layer once for every image. */
 static MerStatus check_sizes(const MerJobBuilder *builder, const char *path, MerError *error)
 {
-    for (int j = 0; j < builder->job_count; j++) {
+    for (int j = 0; j < builder->set.job_count; j++) {
         const MerJob *job = &builder->jobs[j];
         int64_t       macs = builder->graph->ops[job->op].macs;
         if (macs > INT64_MAX / job->images / 4) {
@@ -165,11 +165,11 @@ MerStatus mer_jobs_end(MerJobBuilder *builder, const MerImportFile *file, MerGra
                        MerError *error)
 {
     MerGraph *made = builder->graph;
-    if (builder->job_count == 0) {
+    if (builder->set.job_count == 0) {
         return mer_error_set(error, MER_INVALID, "%s: found no jobs, expected at least one",
                              file->path);
     }
-    if (builder->tenant_count == 0) {
+    if (builder->set.tenant_count == 0) {
         mer_jobs_tenant(builder, made->name, 1);
     }
     MerError  why = {0};
@@ -182,10 +182,6 @@ MerStatus mer_jobs_end(MerJobBuilder *builder, const MerImportFile *file, MerGra
     MER_TRY(check_order(builder, file->path, error));
     MerJobSet *set = MER_NEW(made->arena, MerJobSet);
     *set = builder->set;
-    set->job_count = builder->job_count;
-    set->model_count = builder->model_count;
-    set->tenant_count = builder->tenant_count;
-    set->group_count = builder->group_count;
     set->jobs = builder->jobs;
     set->models = builder->models;
     set->tenants = builder->tenants;
@@ -198,12 +194,7 @@ MerStatus mer_jobs_end(MerJobBuilder *builder, const MerImportFile *file, MerGra
 
 bool mer_jobs_has_format(const MerImportFile *file, const char *format)
 {
-    size_t limit = file->size < 4096 ? file->size : 4096;
-    size_t length = strlen(format);
-    for (size_t i = 0; i + length <= limit; i++) {
-        if (strncmp(file->data + i, format, length) == 0) {
-            return true;
-        }
-    }
-    return false;
+    enum { HEAD = 4096 };
+    const char *found = strstr(file->data, format);
+    return found && found + strlen(format) <= file->data + HEAD;
 }

@@ -14,12 +14,11 @@ extern const MerImporterClass mer_importer_xrbench; /* xrbench-scenarios/1 JSON 
 /* Jobs in the making. Indices are stable; arrays grow in the arena. */
 typedef struct MerJobBuilder {
     MerGraph    *graph;
-    int          job_count, model_count, tenant_count, group_count;
     MerJob      *jobs;
     MerJobModel *models;
     MerTenant   *tenants;
     const char **groups;
-    MerJobSet    set; /* the other fields */
+    MerJobSet    set; /* their numbers, and the other fields */
     /* where jobs from `first_single` on stand in the file, for messages; NULL: unknown */
     const MerYaml *singles;
     int            first_single;

@@ -21,22 +21,18 @@ static MerStatus add_layers(MerJobsReader *reader, MerJobsNetwork *network, cons
                             MerJobDependencies dependencies, MerError *error)
 {
     MerArena     *arena = reader->arena;
-    MerLayerOrder order = mer_layer_order(graph, dependencies, arena);
+    MerLayerOrder order = network->layers = mer_layer_order(graph, dependencies, arena);
     if (order.count == 0) {
         return mer_yaml_error(network->node, error,
                               "%s has no layer with multiplications, expected at least one",
                               graph->name);
     }
-    network->layer_count = order.count;
-    network->ops = order.ops;
-    network->before = order.before;
-    network->before_count = order.before_count;
     network->is_last = MER_ARRAY(arena, bool, order.count + 1);
     for (int l = 0; l < order.count; l++) {
         MerOp copy = graph->ops[order.ops[l]];
         copy.name = mer_arena_format(arena, "%s.%s", network->name, copy.name);
         copy.input_count = copy.output_count = 0;
-        network->ops[l] = mer_jobs_add_op(&reader->builder, &copy);
+        network->layers.ops[l] = mer_jobs_add_op(&reader->builder, &copy);
         network->is_last[l] = true;
         for (int k = 0; k < order.before_count[l]; k++) {
             network->is_last[order.before[l][k]] = false;

@@ -15,15 +15,13 @@ typedef struct MerJobsNetwork { /* one entry of `models` */
     bool        has_deadline; /* the end of the period */
     int         deadline_count;
     double
-         *deadlines_ms; /* after the release: of request i, the last one of all further requests */
-    int   layer_count;
-    int  *ops;                    /* of the joint graph, by layer */
-    int  *before_count, **before; /* layers a layer waits for */
-    bool *is_last;                /* no layer waits for it */
-    int   request_count;
-    int  *first_job; /* of each request */
-    int   after_count;
-    int  *after; /* networks */
+        *deadlines_ms; /* after the release: of request i, the last one of all further requests */
+    MerLayerOrder layers;  /* operators are those of the joint graph */
+    bool         *is_last; /* by layer: none waits for it */
+    int           request_count;
+    int          *first_job; /* of each request */
+    int           after_count;
+    int          *after; /* networks */
 } MerJobsNetwork;
 
 typedef struct MerJobsReader {

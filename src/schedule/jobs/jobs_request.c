@@ -17,7 +17,7 @@ MerStatus mer_jobs_add_named(MerJobsReader *reader, const MerYaml *node, const M
         return mer_yaml_error(node, error, "two jobs are called %s, expected a name for each",
                               job->name);
     }
-    if (reader->builder.job_count >= MER_JOBS_MAX) {
+    if (reader->builder.set.job_count >= MER_JOBS_MAX) {
         return mer_yaml_error(node, error, "found more than %d jobs, expected at most as many",
                               MER_JOBS_MAX);
     }
@@ -35,7 +35,7 @@ static int find_outside(const MerJobsReader *reader, const MerJobsNetwork *netwo
     for (int a = 0; a < network->after_count; a++) {
         const MerJobsNetwork *other = &reader->networks[network->after[a]];
         int                   start = index < other->request_count ? other->first_job[index] : -1;
-        for (int k = 0; start >= 0 && k < other->layer_count; k++) {
+        for (int k = 0; start >= 0 && k < other->layers.count; k++) {
             if (other->is_last[k]) {
                 MER_GROW(reader->arena, *after, count);
                 (*after)[count++] = start + k;
@@ -58,12 +58,12 @@ static MerStatus add_request(MerJobsReader *reader, int n, int index, double per
                              MerError *error)
 {
     MerJobsNetwork *network = &reader->networks[n];
-    int             first = reader->builder.job_count;
-    for (int l = 0; l < network->layer_count; l++) {
-        int  count = network->before_count[l];
+    int             first = reader->builder.set.job_count;
+    for (int l = 0; l < network->layers.count; l++) {
+        int  count = network->layers.before_count[l];
         int *after = MER_ARRAY(reader->arena, int, count + 1);
         for (int i = 0; i < count; i++) {
-            after[i] = first + network->before[l][i];
+            after[i] = first + network->layers.before[l][i];
         }
         if (count == 0) {
             count = find_outside(reader, network, index, &after);
@@ -72,7 +72,7 @@ static MerStatus add_request(MerJobsReader *reader, int n, int index, double per
         MerJob job = {
             .name = is_one ? mer_arena_format(reader->arena, "%s.%d", network->name, l)
                            : mer_arena_format(reader->arena, "%s#%d.%d", network->name, index, l),
-            .op = network->ops[l],
+            .op = network->layers.ops[l],
             .images = (int)network->mini_batch,
             .model = n,
             .request = index,
@@ -148,10 +148,10 @@ static MerStatus count_requests(const MerJobsReader *reader, MerJobsNetwork *net
     double count = network->fps > 0 ? floor(reader->horizon_s * network->fps + 1e-9)
                                     : (double)(network->batch / network->mini_batch);
     count = fmax(count, 1);
-    if (count * network->layer_count > MER_JOBS_MAX) {
+    if (count * network->layers.count > MER_JOBS_MAX) {
         return mer_yaml_error(network->node, error,
                               "%s makes %.0f requests of %d jobs, expected at most %d jobs in all",
-                              network->name, count, network->layer_count, MER_JOBS_MAX);
+                              network->name, count, network->layers.count, MER_JOBS_MAX);
     }
     network->request_count = (int)count;
     return MER_OK;

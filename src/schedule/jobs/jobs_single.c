@@ -97,7 +97,7 @@ static void add_layers_of(const MerJobsReader *reader, const MerJobsNetwork *net
                           Found *found)
 {
     for (int r = 0; r < network->request_count; r++) {
-        for (int l = 0; l < network->layer_count; l++) {
+        for (int l = 0; l < network->layers.count; l++) {
             if (l == layer || (layer < 0 && network->is_last[l])) {
                 add_found(found, network->first_job[r] + l, reader->arena);
             }
@@ -126,7 +126,7 @@ static MerStatus find_name(const MerJobsReader *reader, const MerYaml *node, Fou
             return MER_OK;
         }
         if (has_layer && length == (size_t)(dot - name) &&
-            strncmp(network->name, name, length) == 0 && layer < network->layer_count) {
+            strncmp(network->name, name, length) == 0 && layer < network->layers.count) {
             add_layers_of(reader, network, layer, found);
             return MER_OK;
         }
@@ -152,7 +152,7 @@ static MerStatus read_after(MerJobsReader *reader, MerYaml *node, int job, MerEr
 
 MerStatus mer_jobs_read_single(MerJobsReader *reader, MerYaml *list, MerError *error)
 {
-    int first = reader->builder.job_count;
+    int first = reader->builder.set.job_count;
     MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     reader->builder.singles = list;
     reader->builder.first_single = first;

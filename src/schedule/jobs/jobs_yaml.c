@@ -98,7 +98,7 @@ static MerStatus read_all(MerJobsReader *reader, MerYaml *root, MerError *error)
         MER_TRY(read_groups(reader, list, error));
     }
     MER_TRY(mer_yaml_finish(root, error));
-    if (reader->builder.job_count == 0) {
+    if (reader->builder.set.job_count == 0) {
         return mer_yaml_error(root, error,
                               "found no jobs, expected `models` or `jobs` with at least one");
     }

@@ -172,7 +172,7 @@ static MerStatus read_csv(const MerImportFile *file, MerJobBuilder *builder, Mer
                                  "a type 0 .. 3",
                                  file->path, line);
         }
-        add_job(builder, builder->job_count, mer_jobs_add_op(builder, &op), -1, -1);
+        add_job(builder, builder->set.job_count, mer_jobs_add_op(builder, &op), -1, -1);
     }
     return MER_OK;
 }

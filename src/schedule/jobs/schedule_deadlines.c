@@ -48,49 +48,44 @@ int mer_schedule_serve(const MerSchedule *schedule, const double *end, MerArena 
         if (schedule->request_number[j] == count) {
             list[count++] =
                 (MerServed){.number = model < 0 ? -1 : model << 32 | schedule->request[j],
+                            .job = j,
                             .weight = schedule->weight[j],
+                            .release = INFINITY,
+                            .deadline = INFINITY,
                             .late = -INFINITY};
         }
         MerServed *request = &list[schedule->request_number[j]];
+        request->release = fmin(request->release, schedule->release[j]);
+        request->deadline = fmin(request->deadline, schedule->deadline[j]);
+        request->end = fmax(request->end, end[j]); /* skips NAN, as the next one does */
+        request->late = fmax(request->late, end[j] - schedule->deadline[j]);
+        request->is_due = request->deadline < INFINITY;
         request->is_dropped = request->is_dropped || isnan(end[j]);
-        if (schedule->deadline[j] < INFINITY) {
-            request->is_due = true;
-            request->late = fmax(request->late, end[j] - schedule->deadline[j]); /* skips NAN */
-        }
     }
     *requests = list;
     return count;
 }
 
-MerService mer_schedule_service(const MerServed *requests, int count)
-{
-    MerService sum = {.latest = NAN};
-    int        due = 0, missed = 0, dropped = 0;
-    for (int r = 0; r < count; r++) {
-        const MerServed *request = &requests[r];
-        bool             is_missed = request->is_due && (request->is_dropped || request->late > 0);
-        due += request->is_due;
-        missed += is_missed;
-        dropped += request->is_dropped;
-        sum.violations += is_missed ? request->weight : 0;
-        if (request->is_due && !request->is_dropped) {
-            sum.latest = fmax(sum.latest, request->late);
-            sum.tardiness += request->weight * fmax(0, request->late);
-        }
-    }
-    sum.miss_rate = due > 0 ? (double)missed / due : 0;
-    sum.drop_rate = count > 0 ? (double)dropped / count : 0;
-    return sum;
-}
-
 void mer_schedule_fill_service(const MerServed *requests, int count, double clock_hz, MerCost *cost)
 {
-    MerService service = mer_schedule_service(requests, count);
-    cost->value[MER_METRIC_MISS_RATE] = service.miss_rate;
-    cost->value[MER_METRIC_DROP_RATE] = service.drop_rate;
-    cost->value[MER_METRIC_VIOLATIONS] = service.violations;
-    cost->value[MER_METRIC_TARDINESS] = service.tardiness / clock_hz;
-    cost->value[MER_METRIC_LATENESS] = service.latest / clock_hz;
+    double violations = 0, tardiness = 0, latest = NAN;
+    int    due = 0, missed = 0, dropped = 0;
+    for (int r = 0; r < count; r++) {
+        const MerServed *request = &requests[r];
+        due += request->is_due;
+        missed += mer_served_is_missed(request);
+        dropped += request->is_dropped;
+        violations += mer_served_is_missed(request) ? request->weight : 0;
+        if (request->is_due && !request->is_dropped) {
+            latest = fmax(latest, request->late);
+            tardiness += request->weight * fmax(0, request->late);
+        }
+    }
+    cost->value[MER_METRIC_MISS_RATE] = due > 0 ? (double)missed / due : 0;
+    cost->value[MER_METRIC_DROP_RATE] = count > 0 ? (double)dropped / count : 0;
+    cost->value[MER_METRIC_VIOLATIONS] = violations;
+    cost->value[MER_METRIC_TARDINESS] = tardiness / clock_hz;
+    cost->value[MER_METRIC_LATENESS] = latest / clock_hz;
 }
 
 /* Cycles before which no job can end. A simulation rounds at every event, so these stay a little below. */
@@ -117,13 +112,12 @@ MerBound mer_schedule_bound_lateness(const MerSchedule *schedule, const MerSched
     }
     MerArena  *arena = mer_arena_new();
     MerServed *requests;
+    MerCost    least;
     int        count =
         mer_schedule_serve(schedule, earliest_ends(schedule, rules, arena), arena, &requests);
-    MerService least = mer_schedule_service(requests, count);
-    double     value = metric == MER_METRIC_MISS_RATE    ? least.miss_rate
-                       : metric == MER_METRIC_VIOLATIONS ? least.violations
-                       : rules->drops_jobs               ? 0 /* what is dropped is not tardy */
-                                                         : least.tardiness / schedule->clock_hz;
+    mer_schedule_fill_service(requests, count, schedule->clock_hz, &least);
+    bool   is_tardiness = metric == MER_METRIC_TARDINESS; /* what is dropped is not tardy */
+    double value = is_tardiness && rules->drops_jobs ? 0 : least.value[metric];
     mer_arena_free(arena);
     return isnan(value) ? none : (MerBound){value, value > 0 ? "earliest-ends" : "zero", ""};
 }

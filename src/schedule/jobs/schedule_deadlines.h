@@ -16,24 +16,29 @@ const int *mer_schedule_number_requests(const MerSchedule *schedule, MerArena *a
 typedef struct MerServed { /* what became of (a part of) a request; a single job is one, too */
     /* equal for the parts of one request, in all tasks of a run; -1: it has no other part */
     int64_t number;
-    double  weight;     /* of its tenant */
-    double  late;       /* cycles: the largest end - deadline of its jobs; -INFINITY: none */
-    bool    is_due;     /* it has a deadline */
-    bool    is_dropped; /* one of its jobs never ended */
+    int     job;                    /* its first one */
+    double  weight;                 /* of its tenant */
+    double  release, deadline, end; /* cycles: the first of each, the last end */
+    double  late;                   /* the largest end - deadline of its jobs; -INFINITY: none */
+    bool    is_due;                 /* it has a deadline */
+    bool    is_dropped;             /* one of its jobs never ended */
 } MerServed;
 /* By job when it ended, NAN: never. Gives the number of requests. */
 int mer_schedule_serve(const MerSchedule *schedule, const double *end, MerArena *arena,
                        MerServed **requests);
 
-typedef struct MerService { /* over whole requests (docs/bandwidth-model.md, "Metrics") */
-    double miss_rate;       /* of those with a deadline the share late or dropped */
-    double drop_rate;       /* of all */
-    double violations;      /* weighted count of those late or dropped */
-    double tardiness;       /* cycles, weighted; those dropped have none */
-    double latest;          /* cycles, may be negative; NAN: none with a deadline ended */
-} MerService;
-MerService mer_schedule_service(const MerServed *requests, int count);
-/* As metrics; without a clock (NAN) neither tardiness nor lateness. */
+/* Whether it has a deadline and was late or dropped. */
+static inline bool mer_served_is_missed(const MerServed *request)
+{
+    return request->is_due && (request->is_dropped || request->late > 0);
+}
+/* Cycles left before the deadline, below 0 if it was late; INFINITY without one. 0 is never -0. */
+static inline double mer_served_slack(const MerServed *request)
+{
+    return 0 - request->late;
+}
+/* What all requests say of the service (docs/bandwidth-model.md, "Metrics"): miss_rate, drop_rate, violations,
+ * tardiness and lateness, the latter two in seconds; without a clock (NAN) neither. */
 void mer_schedule_fill_service(const MerServed *requests, int count, double clock_hz,
                                MerCost *cost);
 

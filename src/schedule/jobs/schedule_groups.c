@@ -12,7 +12,6 @@ static void take_given_groups(const MerJobSet *set, MerArena *arena, MerJobGroup
     groups->names = MER_ARRAY(arena, const char *, set->group_count + 1);
     groups->start = MER_ARRAY(arena, int, set->group_count + 1);
     groups->jobs = MER_ARRAY(arena, int, set->job_count + 1);
-    int  count = 0;
     int *fill = MER_ARRAY(arena, int, set->group_count + 1);
     for (int j = 0; j < set->job_count; j++) {
         groups->start[set->jobs[j].group + 1]++;
@@ -22,8 +21,8 @@ static void take_given_groups(const MerJobSet *set, MerArena *arena, MerJobGroup
         groups->start[g + 1] += groups->start[g];
         fill[g] = groups->start[g];
     }
-    for (; count < set->job_count; count++) {
-        groups->jobs[fill[set->jobs[count].group]++] = count;
+    for (int j = 0; j < set->job_count; j++) {
+        groups->jobs[fill[set->jobs[j].group]++] = j;
     }
 }
 
@@ -163,10 +162,7 @@ MerStatus mer_schedule_select(MerJobGroups *groups, const char *select, MerError
     if (!select || !*select) {
         return MER_OK;
     }
-    MerStatus status = check_words(groups, select, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(check_words(groups, select, error));
     int kept = 0;
     int jobs = 0;
     for (int g = 0; g < groups->count; g++) {
@@ -182,9 +178,8 @@ MerStatus mer_schedule_select(MerJobGroups *groups, const char *select, MerError
             memmove(groups->jobs + jobs, groups->jobs + groups->start[g],
                     (size_t)size * sizeof(int));
             groups->names[kept] = groups->names[g];
-            int first = jobs;
+            groups->start[kept++] = jobs;
             jobs += size;
-            groups->start[kept++] = first;
         }
     }
     groups->count = kept;

@@ -69,26 +69,32 @@ static const char *name_of(const Rescale *r, int job, int request)
                                   layer ? layer : "");
 }
 
+/* -1 is nobody. */
+static void wait_for(const Rescale *r, int place, int **after, int *count)
+{
+    if (place >= 0) {
+        MER_GROW(r->arena, *after, *count);
+        (*after)[(*count)++] = place;
+    }
+}
+
 /* A job of request 0 again in request `request`: it waits within that, and for requests of its number. */
 static MerJob clone(const Rescale *r, int job, int request)
 {
     const MerJob *first = &r->set->jobs[job];
     double        fps = r->set->models[first->model].fps;
     MerJob        made = *first;
-    int          *after = MER_ARRAY(r->arena, int, first->after_count + 1);
+    int          *after = NULL;
     double        later = fps > 0 ? request / (fps * r->rate) : 0;
     made.name = name_of(r, job, request);
     made.request = request;
     made.release_s += later;
     made.deadline_s += later;
     made.after_count = 0;
-    made.after = after;
     for (int i = 0; i < first->after_count; i++) {
-        int place = place_of(r, first->after[i], request);
-        if (place >= 0) {
-            after[made.after_count++] = place;
-        }
+        wait_for(r, place_of(r, first->after[i], request), &after, &made.after_count);
     }
+    made.after = after;
     return made;
 }
 
@@ -96,21 +102,12 @@ static MerJob clone(const Rescale *r, int job, int request)
 static MerJob keep(const Rescale *r, const MerJob *job)
 {
     MerJob made = *job;
-    int    capacity = job->after_count;
-    for (int i = 0; i < job->after_count; i++) {
-        int model = r->set->jobs[job->after[i]].model;
-        capacity += model >= 0 ? r->streams[model].wanted : 0;
-    }
-    int *after = MER_ARRAY(r->arena, int, capacity + 1);
-    made.after = after;
+    int   *after = NULL;
     made.after_count = 0;
     for (int i = 0; i < job->after_count; i++) {
         int           before = job->after[i];
         const MerJob *old = &r->set->jobs[before];
-        int           place = place_of(r, before, old->request);
-        if (place >= 0) {
-            after[made.after_count++] = place;
-        }
+        wait_for(r, place_of(r, before, old->request), &after, &made.after_count);
         if (old->model < 0 || old->request > 0) {
             continue;
         }
@@ -121,9 +118,10 @@ static MerJob keep(const Rescale *r, const MerJob *job)
             all += other->model == old->model && (job->after[k] - before) % stream->length == 0;
         }
         for (int q = stream->count; all == stream->count && q < stream->wanted; q++) {
-            after[made.after_count++] = place_of(r, before, q);
+            wait_for(r, place_of(r, before, q), &after, &made.after_count);
         }
     }
+    made.after = after;
     return made;
 }
 

@@ -59,11 +59,11 @@ static void add_request(Scenario *scenario, const Entry *entry, const MerJobMode
     MerJobBuilder *builder = scenario->builder;
     MerArena      *arena = builder->graph->arena;
     const Model   *model = entry->model;
-    entry->first_job[request] = builder->job_count;
+    entry->first_job[request] = builder->set.job_count;
     for (int l = 0; l < model->op_count; l++) {
         int *after = MER_ARRAY(arena, int, owner->after_count + 1);
         int  count = l > 0;
-        after[0] = builder->job_count - 1;
+        after[0] = builder->set.job_count - 1;
         for (int b = 0; l == 0 && b < owner->after_count; b++) {
             const Entry *before = &scenario->entries[owner->after[b] - scenario->first_model];
             if (request < before->request_count) {
@@ -144,7 +144,7 @@ static MerStatus read_entry(Scenario *scenario, MerYaml *node, MerError *error)
     int          requests = (int)floor(run_s * added.fps + 1e-9);
     added.name = model->name;
     added.tenant = mer_jobs_tenant(builder, model->name, 1);
-    if ((int64_t)requests * model->op_count + builder->job_count > MER_JOBS_MAX) {
+    if ((int64_t)requests * model->op_count + builder->set.job_count > MER_JOBS_MAX) {
         return mer_yaml_error(node, error,
                               "%s makes %d requests of %d jobs, expected at most %d jobs in all",
                               model->name, requests, model->op_count, MER_JOBS_MAX);
@@ -167,13 +167,13 @@ static MerStatus read_scenario(MerYaml *list, const char *name, const Model *mod
                          .models = models,
                          .model_count = model_count,
                          .group = mer_jobs_add_group(builder, name),
-                         .first_model = builder->model_count,
+                         .first_model = builder->set.model_count,
                          .entries = MER_ARRAY(builder->graph->arena, Entry, list->count + 1)};
-    int      first = builder->job_count;
+    int      first = builder->set.job_count;
     for (int e = 0; e < list->count; e++) {
         MER_TRY(read_entry(&scenario, list->items[e], error));
     }
-    if (builder->job_count == first) {
+    if (builder->set.job_count == first) {
         return mer_yaml_error(list, error, "scenario %s has no requests, expected at least one",
                               name);
     }

@@ -47,13 +47,17 @@ static int choose_job(const Machine *machine, double used)
     return used < schedule->bandwidth && fitting >= 0 ? fitting : longest >= 0 ? longest : least;
 }
 
-static void make_plan(const MerSchedule *schedule, MerArena *arena, MerJobsPlan *plan)
+static void make_paired(const MerSchedule *schedule, const MerSearch *search,
+                        const MerEvaluator *evaluator, const void *options, MerJobsPlan *plan)
 {
-    int     units = schedule->unit_count;
-    int    *order = MER_ARRAY(arena, int, schedule->job_count + 1);
-    int    *unit_of = MER_ARRAY(arena, int, schedule->job_count + 1);
-    Machine machine = {schedule, MER_ARRAY(arena, double, units), MER_ARRAY(arena, double, units),
-                       MER_ARRAY(arena, bool, schedule->job_count + 1)};
+    (void)evaluator;
+    (void)options;
+    MerArena *arena = search->arena;
+    int       units = schedule->unit_count;
+    int      *order = MER_ARRAY(arena, int, schedule->job_count + 1);
+    int      *unit_of = MER_ARRAY(arena, int, schedule->job_count + 1);
+    Machine   machine = {schedule, MER_ARRAY(arena, double, units), MER_ARRAY(arena, double, units),
+                         MER_ARRAY(arena, bool, schedule->job_count + 1)};
     for (int i = 0; i < schedule->job_count; i++) {
         int    unit = mer_schedule_smallest(machine.free_at, units);
         double now = machine.free_at[unit];
@@ -72,24 +76,8 @@ static void make_plan(const MerSchedule *schedule, MerArena *arena, MerJobsPlan 
     mer_schedule_make_queues(order, unit_of, plan);
 }
 
-static MerStatus open_aimt_like(void *state, const MerSearch *search, const MerProblem *problem,
-                                const MerEvaluator *evaluator, const void *given, MerError *error)
-{
-    (void)evaluator;
-    (void)given;
-    const MerSchedule *schedule;
-    MerJobsPlan        plan;
-    MER_TRY(mer_list_begin("aimt_like", problem, &schedule, error));
-    make_plan(schedule, search->arena, &plan);
-    mer_list_set(state, search, problem, &plan);
-    return MER_OK;
-}
-
-const MerOptimizerClass mer_optimizer_aimt_like = {
-    .name = "aimt_like",
+MER_LIST_SOLVER(
+    aimt_like, make_paired,
     .summary = "list scheduling for equal cores: pairs jobs that need much bandwidth with jobs "
                "that need little",
-    .reference = "after Baek et al., A Multi-Neural Network Acceleration Architecture, ISCA 2020",
-    MER_LIST_CLASS,
-    .open_problem = open_aimt_like,
-};
+    .reference = "after Baek et al., A Multi-Neural Network Acceleration Architecture, ISCA 2020");

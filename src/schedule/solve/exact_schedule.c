@@ -27,25 +27,20 @@ static const MerOption options[] = {{"steps", MER_OPTION_INT, offsetof(Options, 
                                      "choices looked at before it gives up the proof"},
                                     {0}};
 
-static void sort_by_weight(ExactJobs *jobs)
+static double weight_of(const ExactJobs *jobs, int job)
 {
-    double weight[EXACT_JOBS];
-    for (int j = 0; j < jobs->jobs; j++) {
-        weight[j] = INFINITY;
-        for (int u = 0; u < jobs->units; u++) {
-            weight[j] = fmin(weight[j], jobs->length[j][u] * fmax(1, jobs->need[j][u]));
-        }
-        int at = j;
-        for (; at > 0; at--) {
-            int before = jobs->by_weight[at - 1];
-            if (weight[before] > weight[j] ||
-                (weight[before] == weight[j] && jobs->kind[before] <= jobs->kind[j])) {
-                break;
-            }
-            jobs->by_weight[at] = before;
-        }
-        jobs->by_weight[at] = j;
+    double weight = INFINITY;
+    for (int u = 0; u < jobs->units; u++) {
+        weight = fmin(weight, jobs->length[job][u] * fmax(1, jobs->need[job][u]));
     }
+    return weight;
+}
+
+static bool is_lighter(const void *context, int a, int b)
+{
+    const ExactJobs *jobs = context;
+    double           x = weight_of(jobs, a), y = weight_of(jobs, b);
+    return x != y ? x < y : jobs->kind[a] > jobs->kind[b];
 }
 
 /* Longest job first. Which jobs and cores are equal is known to the bound. */
@@ -65,6 +60,7 @@ static void read_jobs(const MerSchedule *schedule, const MerScheduleRules *rules
     for (int i = 0; i < jobs->jobs; i++) {
         int row = merged.row_of_job[order[i]];
         jobs->number[i] = order[i];
+        jobs->by_weight[i] = i;
         for (int u = 0; u < units; u++) {
             int class = merged.class_of_unit[u];
             jobs->length[i][u] = schedule->latency[order[i] * units + u];
@@ -80,7 +76,7 @@ static void read_jobs(const MerSchedule *schedule, const MerScheduleRules *rules
             jobs->unit_class[u]++;
         }
     }
-    sort_by_weight(jobs);
+    mer_schedule_merge_sort(jobs->by_weight, jobs->jobs, is_lighter, jobs);
 }
 
 void exact_relax_root(ExactSearch *s)
@@ -176,7 +172,7 @@ void exact_step(ExactSearch *s, MerRng *rng)
     s->is_proven = exact_limit(s) <= s->bound;
 }
 
-/* Why a group is refused, the first reason of several. */
+/* Why a group is refused, the first reason of several; NULL: it is not. */
 static const char *what_is_found(const MerSearch *search, const MerSchedule *schedule,
                                  const MerBandwidthState *bandwidth, const MerProblem *problem)
 {
@@ -188,9 +184,9 @@ static const char *what_is_found(const MerSearch *search, const MerSchedule *sch
            : schedule->has_dependencies                             ? "dependencies"
            : schedule->has_releases || schedule->has_deadlines      ? "releases or deadlines"
            : schedule->tenant_count > 1                             ? "several tenants"
-           : bandwidth->input.rules.share != MER_SHARE_PROPORTIONAL
-               ? "another way of sharing"
-               : "another rule, or a job that moves none";
+           : bandwidth->input.rules.share != MER_SHARE_PROPORTIONAL ? "another way of sharing"
+           : !bandwidth->is_plain ? "another rule, or a job that moves none"
+                                  : NULL;
 }
 
 static MerStatus open_exact_schedule(void *state, const MerSearch *search,
@@ -202,15 +198,14 @@ static MerStatus open_exact_schedule(void *state, const MerSearch *search,
     const Options     *chosen = given;
     MER_TRY(mer_list_begin("exact_schedule", problem, &schedule, error));
     const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
-    if (schedule->job_count > EXACT_JOBS || !bandwidth || !bandwidth->is_plain ||
-        search->objective != MER_METRIC_CYCLES ||
-        search->space->knob_count != problem->space.knob_count) {
+    const char              *found = what_is_found(search, schedule, bandwidth, problem);
+    if (found) {
         return mer_error_set(
             error, MER_UNSUPPORTED,
             "exact_schedule minimises cycles of at most %d independent jobs of one "
             "tenant that all move bytes, with proportional sharing and nothing "
             "else switched on, found %s",
-            EXACT_JOBS, what_is_found(search, schedule, bandwidth, problem));
+            EXACT_JOBS, found);
     }
     s->given = search;
     s->problem = problem;

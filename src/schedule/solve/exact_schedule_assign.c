@@ -187,27 +187,16 @@ static void fill_unit(Walk *walk, int place, uint32_t left)
 }
 
 /* Units of a class together, the slowest class first. */
-static void sort_units(Walk *walk)
+static bool is_faster(const void *context, int a, int b)
 {
-    const ExactJobs *jobs = &walk->search->jobs;
-    double           sum[MER_BANDWIDTH_UNITS] = {0};
-    for (int u = 0; u < jobs->units; u++) {
-        for (int j = 0; j < jobs->jobs; j++) {
-            sum[u] += jobs->length[j][jobs->unit_class[u]];
-        }
-        int at = u;
-        for (; at > 0; at--) {
-            int  before = walk->order[at - 1];
-            bool is_after =
-                sum[before] < sum[u] ||
-                (sum[before] == sum[u] && jobs->unit_class[before] > jobs->unit_class[u]);
-            if (!is_after) {
-                break;
-            }
-            walk->order[at] = before;
-        }
-        walk->order[at] = u;
+    const ExactJobs *jobs = context;
+    int              x = jobs->unit_class[a], y = jobs->unit_class[b];
+    double           sum[2] = {0, 0};
+    for (int j = 0; j < jobs->jobs; j++) {
+        sum[0] += jobs->length[j][x];
+        sum[1] += jobs->length[j][y];
     }
+    return sum[0] != sum[1] ? sum[0] < sum[1] : x > y;
 }
 
 static void fill_later(Walk *walk)
@@ -255,7 +244,10 @@ static void find_prices(Walk *walk)
 void exact_assign(ExactSearch *s)
 {
     Walk walk = {.search = s};
-    sort_units(&walk);
+    for (int u = 0; u < s->jobs.units; u++) {
+        walk.order[u] = u;
+    }
+    mer_schedule_merge_sort(walk.order, s->jobs.units, is_faster, &s->jobs);
     fill_later(&walk);
     find_prices(&walk);
     fill_unit(&walk, 0, exact_all_jobs(&s->jobs));

@@ -83,11 +83,10 @@ static void prepare_screen(State *s, const MerSearch *search, const MerEvaluator
 }
 
 static void add_start(State *s, const MerSearch *search, const MerProblem *problem,
-                      const MerJobsPlan *jobs)
+                      MerJobsPlan *jobs)
 {
-    MerJobsPlan copy = *jobs;
-    MerPlan     plan = {&mer_plan_jobs, &copy};
-    MerIndex   *point = MER_ARRAY(search->arena, MerIndex, s->space->knob_count + 1);
+    MerPlan   plan = {&mer_plan_jobs, jobs};
+    MerIndex *point = MER_ARRAY(search->arena, MerIndex, s->space->knob_count + 1);
     problem->type->encode(problem, &plan, point);
     s->starts[s->start_count++] = point;
 }

@@ -14,27 +14,23 @@ MerStatus mer_list_begin(const char *solver, const MerProblem *problem,
 }
 
 void mer_list_set(MerListState *state, const MerSearch *search, const MerProblem *problem,
-                  const MerJobsPlan *plan)
+                  MerJobsPlan *plan)
 {
-    MerJobsPlan copy = *plan;
-    MerPlan     whole = {&mer_plan_jobs, &copy};
+    MerPlan whole = {&mer_plan_jobs, plan};
     state->space = search->space;
     state->point = MER_ARRAY(search->arena, MerIndex, problem->space.knob_count + 1);
     state->is_asked = false;
     problem->type->encode(problem, &whole, state->point);
 }
 
-MerStatus mer_list_open(const char *solver, MerListState *state, const MerSearch *search,
-                        const MerProblem *problem, const MerListChoices *chosen, MerError *error)
+MerStatus mer_list_open(const char *solver, MerListMaker *make, MerListState *state,
+                        const MerSearch *search, const MerProblem *problem,
+                        const MerEvaluator *evaluator, const void *options, MerError *error)
 {
     const MerSchedule *schedule;
     MerJobsPlan        plan;
-    MerListOptions     list = {.order = (MerListOrder)chosen->order,
-                               .rule = (MerListRule)chosen->rule,
-                               .tenant = -1,
-                               .rng = search->rng};
     MER_TRY(mer_list_begin(solver, problem, &schedule, error));
-    mer_schedule_list(schedule, &list, search->arena, &plan);
+    make(schedule, search, evaluator, options, &plan);
     mer_list_set(state, search, problem, &plan);
     return MER_OK;
 }
@@ -45,7 +41,7 @@ void mer_list_round(const MerSchedule *schedule, const MerScheduleRules *rules, 
     int           *group = MER_ARRAY(arena, int, schedule->job_count + 1);
     int           *group_of_unit = MER_ARRAY(arena, int, schedule->unit_count);
     MerListOptions list = {
-        .order = MER_LIST_LONGEST, .tenant = -1, .group = group, .group_of_unit = group_of_unit};
+        .order = MER_LIST_LONGEST, .group = group, .group_of_unit = group_of_unit};
     mer_schedule_round(schedule, rules, group, group_of_unit, notes);
     mer_schedule_list(schedule, &list, arena, plan);
 }
@@ -53,9 +49,9 @@ void mer_list_round(const MerSchedule *schedule, const MerScheduleRules *rules, 
 int mer_list_starts(const MerSchedule *schedule, const MerScheduleRules *rules, MerNotes *notes,
                     MerArena *arena, MerJobsPlan plans[MER_LIST_STARTS])
 {
-    const MerListOptions longest = {.order = MER_LIST_LONGEST, .tenant = -1};
-    const MerListOptions input = {.order = MER_LIST_INPUT, .tenant = -1};
-    const MerListOptions deadline = {.order = MER_LIST_DEADLINE, .tenant = -1};
+    const MerListOptions longest = {.order = MER_LIST_LONGEST};
+    const MerListOptions input = {.order = MER_LIST_INPUT};
+    const MerListOptions deadline = {.order = MER_LIST_DEADLINE};
     mer_schedule_list(schedule, &longest, arena, &plans[0]);
     mer_schedule_list(schedule, &input, arena, &plans[1]);
     mer_list_round(schedule, rules, notes, arena, &plans[2]);

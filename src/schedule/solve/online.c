@@ -86,10 +86,7 @@ bool mer_online_plan(const MerOnlineOptions *chosen, const MerSearch *search,
     own.input.rules.policy = MER_POLICY_FCFS;
     own.input.planner = &hooks;
     /* Any queues: the policy does not read them. */
-    int *order = mer_schedule_input_order(planner->schedule->job_count, search->arena);
-    int *unit = MER_ARRAY(search->arena, int, planner->schedule->job_count + 1);
-    mer_schedule_new_plan(planner->schedule, search->arena, plan);
-    mer_schedule_make_queues(order, unit, plan);
+    mer_schedule_list(planner->schedule, &(MerListOptions){0}, search->arena, plan);
     mer_bandwidth_simulate(&own, plan, search->arena, &times, NULL, &output);
     make_plan(planner, &times, search->arena, plan);
     mer_arena_free(planner->scratch);

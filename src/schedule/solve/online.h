@@ -49,7 +49,7 @@ typedef struct MerOnlinePlanner {
     MerArena          *scratch;
     MerOnlineRequest  *requests;
     int                request_count;
-    int               *jobs, *request_of_job;
+    int               *jobs;
     double            *shortest;   /* by job: latency on its best unit */
     int               *live;       /* requests that have arrived and are not over, */
     int                live_count; /* then those that are expected, */

@@ -13,13 +13,20 @@ enum { LAST_ORDER = MER_ONLINE_RULES, RESCUE, ORDERS };
 static const double degrees[] = {8, 3, 1.5};
 enum { DEGREES = sizeof degrees / sizeof *degrees };
 
-static double key(const MerOnlinePlanner *p, int rule, int place, double now)
+typedef struct Order { /* what the places in `live` are sorted by */
+    const MerOnlinePlanner *p;
+    int                     rule;
+    double                  now;
+} Order;
+
+static double key(const Order *by, int place)
 {
-    int    r = p->live[place];
-    int    first = p->jobs[p->requests[r].first];
-    double deadline = p->expected_deadline[first];
-    double laxity = deadline - p->remaining[place];
-    switch (rule) {
+    const MerOnlinePlanner *p = by->p;
+    int                     r = p->live[place];
+    int                     first = p->jobs[p->requests[r].first];
+    double                  deadline = p->expected_deadline[first];
+    double                  laxity = deadline - p->remaining[place];
+    switch (by->rule) {
     case MER_ONLINE_SJF:
         return p->remaining[place];
     case MER_ONLINE_EDF:
@@ -29,27 +36,25 @@ static double key(const MerOnlinePlanner *p, int rule, int place, double now)
     case LAST_ORDER:
         return p->rank[r];
     case RESCUE: /* what can no longer be in time steps back */
-        return laxity < now ? INFINITY : deadline;
+        return laxity < by->now ? INFINITY : deadline;
     default:
         return p->expected_release[first];
     }
 }
 
+static bool is_later(const void *context, int a, int b)
+{
+    const Order *by = context;
+    double       x = key(by, a), y = key(by, b);
+    return x > y || (x == y && by->p->live[a] > by->p->live[b]);
+}
+
 static void sort_by(const MerOnlinePlanner *p, int rule, double now, int *order)
 {
     for (int i = 0; i < p->seen_count; i++) {
-        double mine = key(p, rule, i, now);
-        int    at = i;
-        for (; at > 0; at--) {
-            double other = key(p, rule, order[at - 1], now);
-            bool is_first = other < mine || (other == mine && p->live[order[at - 1]] < p->live[i]);
-            if (is_first) {
-                break;
-            }
-            order[at] = order[at - 1];
-        }
-        order[at] = i;
+        order[i] = i;
     }
+    mer_schedule_merge_sort(order, p->seen_count, is_later, &(Order){p, rule, now});
 }
 
 /* With a limit, another forecast must fit in that takes as long as the longest one of this decision. */

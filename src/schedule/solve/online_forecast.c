@@ -25,7 +25,6 @@ static void find_requests(MerOnlinePlanner *p, MerMetric objective, MerArena *ar
         if (r == p->request_count) {
             p->requests[p->request_count++] = (MerOnlineRequest){.release = INFINITY};
         }
-        p->request_of_job[j] = r;
         p->requests[r].count++;
     }
     for (int r = 1; r < p->request_count; r++) {
@@ -33,7 +32,7 @@ static void find_requests(MerOnlinePlanner *p, MerMetric objective, MerArena *ar
     }
     int *used = MER_ARRAY(arena, int, p->request_count + 1);
     for (int j = 0; j < schedule->job_count; j++) {
-        int               r = p->request_of_job[j];
+        int               r = schedule->request_number[j];
         MerOnlineRequest *request = &p->requests[r];
         p->jobs[request->first + used[r]++] = j;
         request->release = fmin(request->release, schedule->release[j]);
@@ -56,7 +55,7 @@ static void link_requests(MerOnlinePlanner *p, MerArena *arena)
     }
     for (int i = 0; i < schedule->job_count; i++) {
         int job = schedule->release_order[i];
-        int r = p->request_of_job[job];
+        int r = schedule->request_number[job];
         int m = schedule->model[job];
         if (m >= 0 && latest[m] != r + 1) {
             if (latest[m] > 0) {
@@ -72,9 +71,8 @@ void mer_online_prepare(MerOnlinePlanner *p, MerMetric objective, MerArena *aren
     const MerSchedule *schedule = p->schedule;
     int                jobs = schedule->job_count;
     p->requests = MER_ARRAY(arena, MerOnlineRequest, jobs + 1);
-    int    **ints[] = {&p->jobs,       &p->request_of_job, &p->live,
-                       &p->live_jobs,  &p->release_order,  &p->deadline_order,
-                       &p->times.unit, &p->best.order,     &p->trial.order};
+    int    **ints[] = {&p->jobs,           &p->live,       &p->live_jobs,  &p->release_order,
+                       &p->deadline_order, &p->times.unit, &p->best.order, &p->trial.order};
     double **numbers[] = {&p->rank,           &p->chosen_patience,  &p->remaining,
                           &p->urgency,        &p->patience,         &p->trial_urgency,
                           &p->trial_patience, &p->times.start,      &p->times.end,
@@ -178,7 +176,7 @@ void mer_online_look(MerOnlinePlanner *p, const MerBandwidthRun *run)
            schedule->release[schedule->release_order[p->next]] <= now;
          p->next++) {
         int job = schedule->release_order[p->next];
-        int r = p->request_of_job[job];
+        int r = schedule->request_number[job];
         p->expected_release[job] = schedule->release[job];
         p->expected_deadline[job] = schedule->deadline[job];
         if (!p->requests[r].is_here) {

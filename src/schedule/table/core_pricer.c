@@ -137,21 +137,17 @@ static bool run_model(const MerDatacentricLayer *layer, const Core *core, int64_
     return is_done;
 }
 
-/* The dimension that is spread within a row. */
-static int64_t row_extent(const MerDatacentricLayer *layer, const Core *core)
+/* What is spread within a row of the array, and what over its rows. */
+static void spread(const MerDatacentricLayer *layer, const Core *core, int64_t *across,
+                   int64_t *down)
 {
-    bool    by_columns = layer->type == MER_DATACENTRIC_DSCONV || strcmp(core->style, "nvdla") != 0;
-    int64_t columns = (layer->dims[D(X)] - layer->dims[D(S)]) / layer->stride_x + 1;
-    return by_columns ? columns : layer->dims[D(C)];
-}
-
-static int64_t column_extent(const MerDatacentricLayer *layer, const Core *core)
-{
-    bool    by_rows = layer->type != MER_DATACENTRIC_DSCONV && strcmp(core->style, "nvdla") != 0;
-    int64_t rows = (layer->dims[D(Y)] - layer->dims[D(R)]) / layer->stride_y + 1;
-    return layer->type == MER_DATACENTRIC_DSCONV ? layer->dims[D(C)]
-           : by_rows                             ? rows
-                                                 : layer->dims[D(K)];
+    bool is_depthwise = layer->type == MER_DATACENTRIC_DSCONV;
+    bool by_channels = !is_depthwise && strcmp(core->style, "nvdla") == 0;
+    *across = by_channels ? layer->dims[D(C)]
+                          : (layer->dims[D(X)] - layer->dims[D(S)]) / layer->stride_x + 1;
+    *down = by_channels    ? layer->dims[D(K)]
+            : is_depthwise ? layer->dims[D(C)]
+                           : (layer->dims[D(Y)] - layer->dims[D(R)]) / layer->stride_y + 1;
 }
 
 /* The largest divisor of `extent` that is at most `most`. */
@@ -172,16 +168,17 @@ static bool run_flexible(const MerDatacentricLayer *layer, const Core *core, con
                          MerPriceMode mode, MerFlexible flexible, MerDatacentricResult *result)
 {
     bool    is_aligned = flexible == MER_FLEXIBLE_ALIGN;
-    int64_t extent = row_extent(layer, core);
+    int64_t across, down;
     double  best_units = 0, best_cycles = INFINITY;
-    for (int64_t d = 1; d < core->pes && (d <= extent || d <= core->columns); d++) {
+    spread(layer, core, &across, &down);
+    for (int64_t d = 1; d < core->pes && (d <= across || d <= core->columns); d++) {
         MerDatacentricResult tried;
         bool                 is_own = d == core->columns && mode == MER_PRICE_OWN && !is_aligned;
-        if ((extent % d != 0 && !is_own) || !run_model(layer, core, d, mode, &tried) ||
+        if ((across % d != 0 && !is_own) || !run_model(layer, core, d, mode, &tried) ||
             (double)tried.l2_size_req > unit->flexible_limit_bytes) {
             continue;
         }
-        int64_t rows = divisor_below(column_extent(layer, core), core->pes / d);
+        int64_t rows = divisor_below(down, core->pes / d);
         double  units = is_aligned ? (double)(rows * d) : 0; /* in whole multiples */
         double  cycles = (double)tried.runtime_cycles;
         if (units > best_units || (units == best_units && cycles < best_cycles)) {
@@ -197,11 +194,11 @@ static bool run_flexible(const MerDatacentricLayer *layer, const Core *core, con
 static void estimate(const MerDatacentricLayer *layer, const Core *core, const MerOp *op,
                      MerDatacentricResult *result)
 {
-    double across = (double)row_extent(layer, core);
-    double down = (double)column_extent(layer, core);
-    double steps =
-        ceil(across / (double)core->columns) * ceil(down / (double)(core->pes / core->columns));
-    double each = (double)op->macs / (double)op->repeat / (across * down);
+    int64_t across, down;
+    spread(layer, core, &across, &down);
+    double steps = ceil((double)across / (double)core->columns) *
+                   ceil((double)down / (double)(core->pes / core->columns));
+    double each = (double)op->macs / (double)op->repeat / ((double)across * (double)down);
     *result = (MerDatacentricResult){.runtime_cycles = (int64_t)ceil(steps * each),
                                      .num_macs = op->macs / op->repeat};
     result->total_energy_x_mac = (double)result->num_macs * (1 + 2 * MER_DATACENTRIC_L1_ENERGY);
@@ -249,7 +246,7 @@ static double least_traffic(const Tensors *tensors, double store_bytes)
 }
 
 static MerStatus price(const MerOp *op, const MerUnit *unit, int word_bits, MerPriceMode mode,
-                       MerFlexible flexible, MerLayerPrice *result, MerError *error)
+                       MerFlexible flexible, MerJobTableEntry *entry, MerError *error)
 {
     MerDatacentricLayer  layer;
     MerDatacentricResult model;
@@ -257,10 +254,8 @@ static MerStatus price(const MerOp *op, const MerUnit *unit, int word_bits, MerP
                  unit->columns};
     double repeat = (double)op->repeat;
     MER_TRY(make_layer(op, &layer, error));
-    *result = (MerLayerPrice){0};
-    bool is_done = unit->flexible && run_flexible(&layer, &core, unit, mode, flexible, &model);
-    result->is_fallback = unit->flexible && !is_done;
-    is_done = is_done || run_model(&layer, &core, core.columns, mode, &model);
+    bool is_folded = unit->flexible && run_flexible(&layer, &core, unit, mode, flexible, &model);
+    bool is_done = is_folded || run_model(&layer, &core, core.columns, mode, &model);
     if (!is_done && mode == MER_PRICE_OWN && op->macs > 0) {
         estimate(&layer, &core, op, &model);
     } else if (!is_done) {
@@ -268,18 +263,20 @@ static MerStatus price(const MerOp *op, const MerUnit *unit, int word_bits, MerP
                              op->name, unit->name, core.style,
                              model.reason[0] ? model.reason : "no work is done");
     }
-    double  element_bytes = word_bits / 8.0;
-    Tensors tensors = tensor_sizes(op, element_bytes);
-    result->latency_cycles = (double)model.runtime_cycles * repeat;
-    result->l2_bytes = (double)model.l2_size_req;
-    result->l1_bytes = (double)model.l1_size_req;
-    result->weight_bytes = tensors.weights;
-    result->output_bytes = tensors.outputs;
-    result->traffic_bytes = least_traffic(&tensors, unit->memory_bytes) * repeat;
-    result->energy_pj = mode == MER_PRICE_COMPAT
-                            ? model.csv_energy_nj * 1000 * repeat
-                            : model.total_energy_x_mac * MER_DATACENTRIC_MAC_NJ * 1000 * repeat +
-                                  DRAM_PJ_PER_BYTE * result->traffic_bytes;
+    Tensors tensors = tensor_sizes(op, word_bits / 8.0);
+    double  traffic = least_traffic(&tensors, unit->memory_bytes) * repeat;
+    double  spent = model.total_energy_x_mac * MER_DATACENTRIC_MAC_NJ * 1000 * repeat;
+    *entry = (MerJobTableEntry){.latency = (double)model.runtime_cycles * repeat,
+                                .traffic = traffic,
+                                .energy_pj = mode == MER_PRICE_COMPAT
+                                                 ? model.csv_energy_nj * 1000 * repeat
+                                                 : spent + DRAM_PJ_PER_BYTE * traffic,
+                                .weight_bytes = tensors.weights,
+                                .output_bytes = tensors.outputs,
+                                .l2_bytes = (double)model.l2_size_req,
+                                .l1_bytes = (double)model.l1_size_req,
+                                .macs = (double)op->macs,
+                                .is_fallback = unit->flexible && !is_folded};
     return MER_OK;
 }
 

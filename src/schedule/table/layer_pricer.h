@@ -16,15 +16,16 @@ typedef enum MerFlexible {
     MER_FLEXIBLE_ALIGN   /* the largest shape whose sides divide the layer's parallel dimensions */
 } MerFlexible;
 
-typedef struct MerLayerPrice {
-    double latency_cycles, l2_bytes, l1_bytes, energy_pj, traffic_bytes, weight_bytes, output_bytes;
+typedef struct MerJobTableEntry { /* cycles, bytes, bytes per cycle */
+    double latency, traffic, rate, energy_pj, weight_bytes, output_bytes, l2_bytes, l1_bytes, macs;
     bool   is_fallback; /* a flexible core found no shape and used its own */
-} MerLayerPrice;
+} MerJobTableEntry;
 
 typedef struct MerLayerPricer {
     const char *name;
+    /* fills all but the rate */
     MerStatus (*price)(const MerOp *op, const MerUnit *unit, int word_bits, MerPriceMode mode,
-                       MerFlexible flexible, MerLayerPrice *price, MerError *error);
+                       MerFlexible flexible, MerJobTableEntry *entry, MerError *error);
     /* how much of energy_pj each byte of traffic is, in mode OWN; 0: none */
     double dram_pj_per_byte;
 } MerLayerPricer;

@@ -140,7 +140,7 @@ MerPriceCache *mer_price_cache_open(const char *where, const MerPriceKey *key, M
 bool mer_price_cache_find(MerPriceCache *cache, uint64_t layer, MerJobTableEntry *entry)
 {
     int place = mer_key_table_find(&cache->places, layer);
-    if (place < 0) {
+    if (place < 0 || cache->found++ % CHECK_EVERY == 0) {
         return false;
     }
     const double *v = cache->lines[place].numbers;
@@ -154,11 +154,6 @@ bool mer_price_cache_find(MerPriceCache *cache, uint64_t layer, MerJobTableEntry
                                 .macs = v[7] < 0 ? -v[7] : v[7],
                                 .is_fallback = v[7] < 0};
     return true;
-}
-
-bool mer_price_cache_wants_check(MerPriceCache *cache)
-{
-    return cache->found++ % CHECK_EVERY == 0;
 }
 
 /* The last number has the flag of the fallback as its sign. */
@@ -177,13 +172,6 @@ bool mer_price_equal(const MerJobTableEntry *known, const MerJobTableEntry *pric
     return check_sum(&a) == check_sum(&b);
 }
 
-void mer_price_cache_forget(MerPriceCache *cache)
-{
-    empty(cache);
-    cache->generation++;
-    cache->is_changed = true;
-}
-
 int mer_price_cache_generation(const MerPriceCache *cache)
 {
     return cache->generation;
@@ -191,15 +179,17 @@ int mer_price_cache_generation(const MerPriceCache *cache)
 
 void mer_price_cache_add(MerPriceCache *cache, uint64_t layer, const MerJobTableEntry *entry)
 {
-    MerJobTableEntry known;
-    Line             line = make_line(layer, entry);
-    if (cache->path && !mer_price_cache_find(cache, layer, &known)) {
-        if (cache->count >= MOST) { /* better a young cache than none */
-            empty(cache);
-        }
-        add_line(cache, &line);
-        cache->is_changed = true;
+    Line line = make_line(layer, entry);
+    int  place = mer_key_table_find(&cache->places, layer);
+    if (!cache->path || (place >= 0 && check_sum(&cache->lines[place]) == check_sum(&line))) {
+        return;
     }
+    cache->generation += place >= 0;
+    if (place >= 0 || cache->count >= MOST) { /* better a young cache than none */
+        empty(cache);
+    }
+    add_line(cache, &line);
+    cache->is_changed = true;
 }
 
 void mer_price_cache_close(MerPriceCache *cache)

@@ -18,14 +18,13 @@ typedef struct MerPriceCache MerPriceCache;
 /* `where`: "off" or NULL for none, "auto" for the user's cache folder ($XDG_CACHE_HOME/mercator or
  * ~/.cache/mercator), else a folder. */
 MerPriceCache *mer_price_cache_open(const char *where, const MerPriceKey *key, MerArena *arena);
-bool           mer_price_cache_find(MerPriceCache *cache, uint64_t layer, MerJobTableEntry *entry);
-/* True for some of the entries found: the caller prices those too and compares, so that a cache written by
- * another version of the cost model is noticed. */
-bool mer_price_cache_wants_check(MerPriceCache *cache);
-bool mer_price_equal(const MerJobTableEntry *known, const MerJobTableEntry *priced);
-void mer_price_cache_forget(MerPriceCache *cache);           /* everything read from the file */
-int  mer_price_cache_generation(const MerPriceCache *cache); /* how often that happened */
+/* False for some of the entries that are there, too: the caller prices those and adds them again, so that a cache
+ * written by another version of the cost model is noticed. */
+bool mer_price_cache_find(MerPriceCache *cache, uint64_t layer, MerJobTableEntry *entry);
+/* Forgets everything if another price was known. */
 void mer_price_cache_add(MerPriceCache *cache, uint64_t layer, const MerJobTableEntry *entry);
+int  mer_price_cache_generation(const MerPriceCache *cache); /* how often that happened */
+bool mer_price_equal(const MerJobTableEntry *known, const MerJobTableEntry *priced);
 /* Writes the file if there is something new in it. */
 void mer_price_cache_close(MerPriceCache *cache);
 

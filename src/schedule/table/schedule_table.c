@@ -39,58 +39,33 @@ uint64_t mer_layer_hash(const MerOp *op)
     return mer_hash_int(hash, op->repeat);
 }
 
-typedef struct Rows { /* of a table in the making, in order of first occurrence */
-    int       count;
-    int      *first; /* job, a place in the input */
-    uint64_t *hashes;
-    int      *ids;
-    int      *row_of_job;
-} Rows;
-
-static Rows find_rows(const MerJobTableInput *input, MerArena *arena)
+/* Rows of the table, in order of first occurrence; gives the first job of each, a place in the input. */
+static const int *find_rows(const MerJobTableInput *input, MerArena *arena, MerJobTable *table)
 {
     int         jobs = input->job_count;
-    Rows        rows = {0, MER_ARRAY(arena, int, jobs + 1), MER_ARRAY(arena, uint64_t, jobs + 1),
-                        MER_ARRAY(arena, int, jobs + 1), MER_ARRAY(arena, int, jobs + 1)};
+    int        *first = MER_ARRAY(arena, int, jobs + 1);
+    int        *row_of_job = MER_ARRAY(arena, int, jobs + 1);
+    int        *ids = MER_ARRAY(arena, int, jobs + 1);
+    uint64_t   *hashes = MER_ARRAY(arena, uint64_t, jobs + 1);
     MerArena   *scratch = mer_arena_new();
     MerKeyTable known = {.arena = scratch};
     for (int i = 0; i < jobs; i++) {
         const MerJob *job = &input->set->jobs[input->jobs[i]];
         MerOp         op = mer_job_op(input->graph, job);
         uint64_t      hash = mer_layer_hash(&op);
-        int           row = mer_key_table_add(&known, mer_hash_int(hash, job->row), rows.count);
-        if (row == rows.count) {
-            rows.hashes[row] = hash;
-            rows.ids[row] = job->row;
-            rows.first[rows.count++] = i;
+        int row = mer_key_table_add(&known, mer_hash_int(hash, job->row), table->row_count);
+        if (row == table->row_count) {
+            hashes[row] = hash;
+            ids[row] = job->row;
+            first[table->row_count++] = i;
         }
-        rows.row_of_job[i] = row;
+        row_of_job[i] = row;
     }
+    table->row_of_job = row_of_job;
+    table->row_hashes = hashes;
+    table->row_ids = ids;
     mer_arena_free(scratch);
-    return rows;
-}
-
-static MerStatus price_entry(const MerJobTableInput *input, const MerOp *op, const MerUnit *unit,
-                             bool is_compat, MerJobTableEntry *entry, MerError *error)
-{
-    MerLayerPrice price;
-    if (!input->pricer) {
-        return mer_error_set(error, MER_UNSUPPORTED,
-                             "nobody prices layers here: give a table file");
-    }
-    MER_TRY(input->pricer->price(op, unit, input->platform->word_bits,
-                                 is_compat ? MER_PRICE_COMPAT : MER_PRICE_OWN, input->flexible,
-                                 &price, error));
-    *entry = (MerJobTableEntry){.latency = price.latency_cycles,
-                                .traffic = price.traffic_bytes,
-                                .energy_pj = price.energy_pj,
-                                .weight_bytes = price.weight_bytes,
-                                .output_bytes = price.output_bytes,
-                                .l2_bytes = price.l2_bytes,
-                                .l1_bytes = price.l1_bytes,
-                                .macs = (double)op->macs,
-                                .is_fallback = price.is_fallback};
-    return MER_OK;
+    return first;
 }
 
 /* Required bandwidth: traffic over latency, or as the artifact has it, one half of the L2 need over
@@ -117,142 +92,115 @@ static MerStatus finish_entry(const char *source, const char *layer, bool is_com
     return MER_OK;
 }
 
-typedef struct Making { /* what pricing one row on one class needs */
+typedef struct Making { /* of one column of the table */
     const MerJobTableInput *input;
-    MerJobTable            *table;
-    MerTableFile            file;
-    bool                    is_file;
-    const MerUnit         **units; /* by class */
-    MerPriceCache         **caches;
+    const MerJobTable      *table;
+    const MerTableFile     *file;  /* NULL: layers are priced, */
+    MerPriceKey             key;   /* by this */
+    MerPriceCache          *cache; /* or found here */
+    const int              *first; /* job of each row, a place in the input */
 } Making;
 
-/* From the cache or from the pricer; now and then from both, which must agree. */
-static MerStatus find_price(Making *making, int class_index, uint64_t hash, const MerOp *op,
+static MerStatus find_price(const Making *making, uint64_t hash, const MerOp *op,
                             MerJobTableEntry *entry, MerError *error)
 {
-    MerPriceCache   *cache = making->caches[class_index];
-    MerJobTableEntry known;
-    bool             is_known = mer_price_cache_find(cache, hash, &known);
-    if (is_known && !mer_price_cache_wants_check(cache)) {
-        *entry = known;
+    const MerPriceKey *key = &making->key;
+    if (mer_price_cache_find(making->cache, hash, entry)) {
         return MER_OK;
     }
-    MER_TRY(price_entry(making->input, op, making->units[class_index], making->table->is_compat,
-                        entry, error));
-    if (is_known && !mer_price_equal(&known, entry)) {
-        mer_price_cache_forget(cache);
-    }
-    mer_price_cache_add(cache, hash, entry);
+    MER_TRY(making->input->pricer->price(op, key->unit, key->word_bits, key->mode, key->flexible,
+                                         entry, error));
+    mer_price_cache_add(making->cache, hash, entry);
     return MER_OK;
 }
 
 /* A check that fails throws the whole cache away, so what came from it before is priced again. */
-static MerStatus make_entries(Making *making, const Rows *rows, MerJobTableEntry *entries,
-                              MerError *error)
+static MerStatus make_column(const Making *making, int column, MerJobTableEntry *entries,
+                             MerError *error)
 {
     const MerJobTableInput *input = making->input;
     const MerJobTable      *table = making->table;
-    for (int c = 0; c < table->class_count; c++) {
-        int generation = mer_price_cache_generation(making->caches[c]);
-        for (int r = 0; r < table->row_count; r++) {
-            const MerJob     *job = &input->set->jobs[input->jobs[rows->first[r]]];
-            MerOp             op = mer_job_op(input->graph, job);
-            MerJobTableEntry *entry = &entries[r * table->class_count + c];
-            if (mer_is_cancelled(input->notes)) {
-                return mer_error_set(error, MER_CANCELLED,
-                                     "interrupted before the search could begin: %d of %d layers "
-                                     "were priced on core type %s",
-                                     r, table->row_count, table->class_names[c]);
-            }
-            MER_TRY(making->is_file ? mer_table_file_entry(&making->file, job, &op,
-                                                           table->class_names[c], entry, error)
-                                    : find_price(making, c, rows->hashes[r], &op, entry, error));
-            MER_TRY(finish_entry(input->source, op.name, table->is_compat, entry, error));
-            if (mer_price_cache_generation(making->caches[c]) != generation) {
-                generation = mer_price_cache_generation(making->caches[c]);
-                r = -1;
-            }
+    const char             *name = table->class_names[column];
+    int                     generation = mer_price_cache_generation(making->cache);
+    for (int r = 0; r < table->row_count; r++) {
+        const MerJob     *job = &input->set->jobs[input->jobs[making->first[r]]];
+        MerOp             op = mer_job_op(input->graph, job);
+        MerJobTableEntry *entry = &entries[r * table->class_count + column];
+        if (mer_is_cancelled(input->notes)) {
+            return mer_error_set(error, MER_CANCELLED,
+                                 "interrupted before the search could begin: %d of %d layers "
+                                 "were priced on core type %s",
+                                 r, table->row_count, name);
+        }
+        MER_TRY(making->file ? mer_table_file_entry(making->file, job, &op, name, entry, error)
+                             : find_price(making, table->row_hashes[r], &op, entry, error));
+        MER_TRY(finish_entry(input->source, op.name, table->is_compat, entry, error));
+        if (mer_price_cache_generation(making->cache) != generation) {
+            generation = mer_price_cache_generation(making->cache);
+            r = -1;
         }
     }
     return MER_OK;
-}
-
-static void open_caches(Making *making, MerArena *arena)
-{
-    const MerJobTableInput *input = making->input;
-    for (int c = 0; c < making->table->class_count; c++) {
-        MerPriceKey key = {making->units[c], input->platform->word_bits,
-                           input->pricer ? input->pricer->name : "none",
-                           making->table->is_compat ? MER_PRICE_COMPAT : MER_PRICE_OWN,
-                           input->flexible};
-        if (!making->caches[c]) {
-            making->caches[c] =
-                mer_price_cache_open(making->is_file || !input->pricer ? "off" : input->cache, &key,
-                                     input->caches ? input->cache_arena : arena);
-        }
-    }
 }
 
 MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, MerJobTable *table,
                              MerError *error)
 {
     const MerPlatform *platform = input->platform;
-    Rows               rows = find_rows(input, arena);
     int                classes = platform->class_count;
     bool               is_own = strcmp(input->source, "own") == 0;
-    const char       **class_names = MER_ARRAY(arena, const char *, classes + 1);
-    const char       **row_names = MER_ARRAY(arena, const char *, rows.count + 1);
-    MerJobTableEntry  *entries =
-        MER_ARRAY(arena, MerJobTableEntry, (size_t)rows.count * (size_t)classes + 1);
-    Making making = {.input = input,
-                     .table = table,
-                     .is_file = !is_own && !mer_name_equal(input->source, "m3e-compat"),
-                     .units = MER_ARRAY(arena, const MerUnit *, classes + 1),
-                     .caches = input->caches ? input->caches
-                                             : MER_ARRAY(arena, MerPriceCache *, classes + 1)};
+    bool               is_file = !is_own && !mer_name_equal(input->source, "m3e-compat");
+    MerTableFile       file;
     *table = (MerJobTable){.source = input->source,
                            .is_compat = !is_own,
-                           .dram_pj_per_byte =
-                               is_own && input->pricer ? input->pricer->dram_pj_per_byte : 0,
-                           .row_count = rows.count,
-                           .class_count = classes,
-                           .row_of_job = rows.row_of_job,
-                           .class_names = class_names,
-                           .row_names = row_names,
-                           .row_hashes = rows.hashes,
-                           .row_ids = rows.ids,
-                           .entries = entries};
-    if (making.is_file) {
-        MerStatus status = mer_table_file_read(input->source, arena, &making.file, error);
+                           .dram_pj_per_byte = is_own ? input->pricer->dram_pj_per_byte : 0,
+                           .class_count = classes};
+    if (is_file) {
+        MerStatus status = mer_table_file_read(input->source, arena, &file, error);
         if (status == MER_NOT_FOUND && !strpbrk(input->source, "/.")) {
             return mer_error_set(error, MER_INVALID,
                                  "table is \"%s\", expected own, m3e-compat or a file",
                                  input->source);
         }
         MER_TRY(status);
-        table->is_compat = !making.file.has_traffic;
-        table->dram_pj_per_byte = table->is_compat ? 0 : making.file.dram_pj_per_byte;
+        table->is_compat = !file.has_traffic;
+        table->dram_pj_per_byte = table->is_compat ? 0 : file.dram_pj_per_byte;
     }
-    for (int u = platform->unit_count - 1; u >= 0; u--) { /* the first one of each class */
-        making.units[platform->units[u].class_index] = &platform->units[u];
+    const int        *first = find_rows(input, arena, table);
+    int               cells = table->row_count * classes;
+    MerJobTableEntry *entries = MER_ARRAY(arena, MerJobTableEntry, (size_t)cells + 1);
+    const char      **class_names = MER_ARRAY(arena, const char *, classes + 1);
+    const char      **row_names = MER_ARRAY(arena, const char *, table->row_count + 1);
+    for (int r = 0; r < table->row_count; r++) {
+        row_names[r] = input->set->jobs[input->jobs[first[r]]].name;
     }
+    table->entries = entries;
+    table->class_names = class_names;
+    table->row_names = row_names;
     for (int c = 0; c < classes; c++) {
-        class_names[c] =
-            making.units[c]->class_name ? making.units[c]->class_name : making.units[c]->name;
+        const MerUnit *unit = platform->units;
+        while (unit->class_index != c) { /* the first one of the class */
+            unit++;
+        }
+        MerPriceKey     key = {unit, platform->word_bits, input->pricer->name,
+                           is_own ? MER_PRICE_OWN : MER_PRICE_COMPAT, input->flexible};
+        MerPriceCache  *none = NULL;
+        MerPriceCache **cache = input->caches ? &input->caches[c] : &none;
+        if (!*cache) {
+            *cache = mer_price_cache_open(is_file ? "off" : input->cache, &key,
+                                          input->caches ? input->cache_arena : arena);
+        }
+        class_names[c] = unit->class_name ? unit->class_name : unit->name;
+        Making    making = {input, table, is_file ? &file : NULL, key, *cache, first};
+        MerStatus status = make_column(&making, c, entries, error);
+        mer_price_cache_close(*cache);
+        MER_TRY(status);
     }
-    for (int r = 0; r < rows.count; r++) {
-        row_names[r] = input->set->jobs[input->jobs[rows.first[r]]].name;
-    }
-    open_caches(&making, arena);
-    MerStatus status = make_entries(&making, &rows, entries, error);
     table->hash = mer_hash_int(MER_HASH_START, table->is_compat);
-    for (int i = 0; status == MER_OK && i < rows.count * classes; i++) {
+    for (int i = 0; i < cells; i++) {
         table->hash = mer_hash_real(table->hash, entries[i].latency);
         table->hash = mer_hash_real(table->hash, entries[i].rate);
         table->hash = mer_hash_real(table->hash, entries[i].energy_pj);
     }
-    for (int c = 0; c < classes; c++) {
-        mer_price_cache_close(making.caches[c]);
-    }
-    return status;
+    return MER_OK;
 }

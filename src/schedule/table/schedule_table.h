@@ -9,11 +9,6 @@
 #include "schedule/jobs/job_set.h"
 #include "schedule/table/layer_pricer.h"
 
-typedef struct MerJobTableEntry {
-    double latency, traffic, rate, energy_pj, weight_bytes, output_bytes, l2_bytes, l1_bytes, macs;
-    bool   is_fallback;
-} MerJobTableEntry;
-
 typedef struct
     MerJobTable { /* one row per distinct layer of the group, one column per core class */
     const char             *source;

@@ -10,10 +10,10 @@
 static MerStatus fail_csv(const MerTableFile *file, int line, const char *what, const char *found,
                           MerError *error)
 {
-    return mer_error_set(
-        error, MER_INVALID, "%s:%d: %s is \"%.60s\", expected %s", file->path, line, what, found,
-        "a row of "
-        "layer,core_type,latency_cycles,traffic_bytes,weight_bytes,energy_nj,macs,l2_bytes");
+    return mer_error_set(error, MER_INVALID,
+                         "%s:%d: %s is \"%.60s\", expected a row of layer,core_type,"
+                         "latency_cycles,traffic_bytes,weight_bytes,energy_nj,macs,l2_bytes",
+                         file->path, line, what, found);
 }
 
 /* The number of a name, in order of first occurrence. */

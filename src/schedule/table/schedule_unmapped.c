@@ -6,12 +6,12 @@ static bool is_mapped(const MerOp *op, const MerPlatform *platform, MerFlexible 
 {
     bool is_mapped = true;
     for (int u = 0; u < platform->unit_count && is_mapped; u++) {
-        const MerUnit *unit = &platform->units[u];
-        bool           is_known = u > 0 && unit->class_index == unit[-1].class_index;
-        MerLayerPrice  price;
+        const MerUnit   *unit = &platform->units[u];
+        bool             is_known = u > 0 && unit->class_index == unit[-1].class_index;
+        MerJobTableEntry entry;
         is_mapped =
             is_known || mer_core_pricer.price(op, unit, platform->word_bits, MER_PRICE_COMPAT,
-                                              flexible, &price, NULL) != MER_UNSUPPORTED;
+                                              flexible, &entry, NULL) != MER_UNSUPPORTED;
     }
     return is_mapped;
 }
