@@ -18,9 +18,9 @@ MerStatus mer_platform_read_with(const char *name_or_path, const char *const *ch
     MerYaml *root;
     MER_TRY(mer_platform_load(name_or_path, arena, &root, error));
     for (int i = 0; i < change_count; i++) {
-        MER_TRY(mer_platform_change(root, changes[i], arena, error));
+        MER_TRY(mer_platform_change(root, changes[i], error));
     }
-    return mer_platform_from_yaml(root, arena, platform, error);
+    return mer_platform_from_yaml(root, platform, error);
 }
 
 MerStatus mer_platform_parse(const char *name, const char *text, size_t size, MerArena *arena,
@@ -29,8 +29,8 @@ MerStatus mer_platform_parse(const char *name, const char *text, size_t size, Me
     MerYaml *written, *root, *resolved;
     MER_TRY(mer_yaml_parse(name, text, size, arena, &written, error));
     MER_TRY(mer_platform_adopt(written, arena, &root, error));
-    MER_TRY(mer_platform_resolve(root, arena, &resolved, error));
-    return mer_platform_from_yaml(resolved, arena, platform, error);
+    MER_TRY(mer_platform_resolve(root, &resolved, error));
+    return mer_platform_from_yaml(resolved, platform, error);
 }
 
 double mer_formula_number(const MerFormula *formula, const char *name, double fallback)
@@ -44,14 +44,17 @@ double mer_formula_number(const MerFormula *formula, const char *name, double fa
     return fallback;
 }
 
+const char *const mer_tensor_letters[] = {"W", "I", "O"};
+const char *const mer_operator_names[] = {"conv", "pointwise", "linear", "depthwise"};
+const char *const mer_platform_kind_names[] = {
+#define X(id, name) name,
+    MER_PLATFORM_KIND_MAP(X)
+#undef X
+};
+
 const char *mer_platform_kind_name(MerPlatformKind kind)
 {
-    static const char *const names[] = {
-#define X(id, name) name,
-        MER_PLATFORM_KIND_MAP(X)
-#undef X
-    };
-    return names[kind];
+    return mer_platform_kind_names[kind];
 }
 
 int mer_platform_instances(const MerPlatform *platform, int memory)

@@ -1,24 +1,18 @@
 /* A resolved tree to a platform: root keys, then the parts, then what joins them. */
 #include "hw/reader.h"
 
-#include "mercator/option.h"
+#include "base/yaml_need.h"
 
 #include <math.h>
 #include <string.h>
 
 static const MerKeyKinds root_keys[] = {
-    {"memories", MER_IN_PE_ARRAY | MER_IN_CORES | MER_IN_VTA | MER_IN_SOC},
-    {"links", MER_IN_CLUSTER},
-    {"routes", MER_IN_CLUSTER},
-    {"bus_bits", MER_IN_VTA},
-    {"timing", MER_IN_VTA},
-    {"energy", MER_IN_VTA},
-    {"reference", MER_IN_SOC},
-    {"activations", MER_IN_SOC},
-    {"power_mw", MER_IN_SOC},
-    {"compiler", MER_IN_NATIVE},
-    {"flags", MER_IN_NATIVE},
-};
+    {MER_IN_PE_ARRAY | MER_IN_CORES | MER_IN_VTA | MER_IN_SOC, {"memories"}},
+    {MER_IN_CLUSTER, {"links", "routes"}},
+    {MER_IN_VTA, {"bus_bits", "timing", "energy"}},
+    {MER_IN_SOC, {"reference", "activations", "power_mw"}},
+    {MER_IN_NATIVE, {"compiler", "flags"}},
+    {0}};
 
 /* "platforms/edge.yaml" is called edge. */
 static const char *name_of_file(const char *file, MerArena *arena)
@@ -34,18 +28,11 @@ static const char *name_of_file(const char *file, MerArena *arena)
 
 static MerStatus read_kind(MerPlatform *platform, MerYaml *root, MerError *error)
 {
-    static const char *const names[] = {
-#define X(id, name) name,
-        MER_PLATFORM_KIND_MAP(X)
-#undef X
-    };
-    MerYaml *node;
-    int      kind;
-    MER_TRY(mer_yaml_need(root, "kind", &node, error));
-    MER_TRY(mer_yaml_word(node, names, MER_PLATFORM_KIND_COUNT, &kind, error));
+    int kind;
+    MER_TRY(mer_yaml_need_word(root, "kind", mer_platform_kind_names, MER_PLATFORM_KIND_COUNT,
+                               &kind, error));
     platform->kind = (MerPlatformKind)kind;
-    return mer_platform_check_keys(root, root_keys, sizeof root_keys / sizeof *root_keys,
-                                   platform->kind, error);
+    return mer_platform_check_keys(root, root_keys, platform->kind, error);
 }
 
 static MerStatus read_common(MerPlatform *platform, MerYaml *root, MerError *error)
@@ -60,17 +47,7 @@ static MerStatus read_common(MerPlatform *platform, MerYaml *root, MerError *err
     return mer_yaml_get_bool(root, "calibrated", &platform->calibrated, error);
 }
 
-static MerStatus read_bus(MerPlatform *platform, MerYaml *root, MerError *error)
-{
-    MER_TRY(mer_platform_need_count(root, "bus_bits", &platform->bus_bits, error));
-    if ((platform->bus_bits & (platform->bus_bits - 1)) != 0) {
-        return mer_yaml_expected(mer_yaml_get(root, "bus_bits"), error, "a power of two");
-    }
-    return MER_OK;
-}
-
-static MerStatus read_reference(MerPlatform *platform, MerYaml *root, MerArena *arena,
-                                MerError *error)
+static MerStatus read_reference(MerPlatform *platform, MerYaml *root, MerError *error)
 {
     MerYaml    *node = mer_yaml_get(root, "reference");
     const char *name;
@@ -78,15 +55,8 @@ static MerStatus read_reference(MerPlatform *platform, MerYaml *root, MerArena *
         return MER_OK;
     }
     MER_TRY(mer_yaml_text(node, &name, error));
-    const char **names = MER_ARRAY(arena, const char *, platform->unit_count);
-    for (int i = 0; i < platform->unit_count; i++) {
-        names[i] = platform->units[i].name;
-        if (mer_name_equal(names[i], name)) {
-            platform->reference = i;
-            return MER_OK;
-        }
-    }
-    return mer_platform_expected(node, "the name of a unit", names, platform->unit_count, error);
+    platform->reference = mer_platform_find_unit(platform, name);
+    return platform->reference >= 0 ? MER_OK : mer_platform_no_unit(platform, node, error);
 }
 
 static MerStatus read_activations(MerPlatform *platform, MerYaml *root, MerError *error)
@@ -100,21 +70,15 @@ static MerStatus read_activations(MerPlatform *platform, MerYaml *root, MerError
     MER_TRY(mer_yaml_get_int(map, "bits", 1, 64, &bits, error));
     platform->activation_bits = (int)bits;
     MER_TRY(mer_yaml_get_bool(map, "signed", &platform->activation_signed, error));
-    MerYaml *quantiser = mer_yaml_get(map, "quantiser");
-    if (quantiser != NULL) {
-        MER_TRY(mer_platform_name(quantiser, &platform->activation_quantiser, error));
-    }
+    MER_TRY(mer_platform_get_name(map, "quantiser", &platform->activation_quantiser, error));
     return mer_yaml_finish(map, error);
 }
 
 static MerStatus read_routes(MerPlatform *platform, MerYaml *root, MerError *error)
 {
     static const char *const modes[] = {"cut_through", "store_and_forward"};
-    MerYaml                 *node = mer_yaml_get(root, "routes");
     int                      mode = 0;
-    if (node != NULL) {
-        MER_TRY(mer_yaml_word(node, modes, 2, &mode, error));
-    }
+    MER_TRY(mer_yaml_get_word(root, "routes", modes, 2, &mode, error));
     platform->store_and_forward = mode == 1;
     return MER_OK;
 }
@@ -127,19 +91,18 @@ static MerStatus read_compiler(MerPlatform *platform, MerYaml *root, MerError *e
     return mer_yaml_get_text(root, "flags", &platform->flags, error);
 }
 
-static MerStatus read_kind_parts(MerPlatform *platform, MerYaml *root, MerArena *arena,
-                                 MerError *error)
+static MerStatus read_kind_parts(MerPlatform *platform, MerYaml *root, MerError *error)
 {
     switch (platform->kind) {
     case MER_PLATFORM_VTA:
-        MER_TRY(read_bus(platform, root, error));
-        return mer_platform_read_timing(platform, root, arena, error);
+        MER_TRY(mer_platform_need_power(root, "bus_bits", &platform->bus_bits, error));
+        return mer_platform_read_timing(platform, root, error);
     case MER_PLATFORM_SOC:
-        MER_TRY(read_reference(platform, root, arena, error));
+        MER_TRY(read_reference(platform, root, error));
         MER_TRY(read_activations(platform, root, error));
-        return mer_platform_read_power(platform, root, arena, error);
+        return mer_platform_read_power(platform, root, error);
     case MER_PLATFORM_CLUSTER:
-        MER_TRY(mer_platform_read_links(platform, root, arena, error));
+        MER_TRY(mer_platform_read_links(platform, root, error));
         return read_routes(platform, root, error);
     case MER_PLATFORM_NATIVE:
         return read_compiler(platform, root, error);
@@ -148,11 +111,10 @@ static MerStatus read_kind_parts(MerPlatform *platform, MerYaml *root, MerArena 
     }
 }
 
-MerStatus mer_platform_from_yaml(MerYaml *root, MerArena *arena, const MerPlatform **platform,
-                                 MerError *error)
+MerStatus mer_platform_from_yaml(MerYaml *root, const MerPlatform **platform, MerError *error)
 {
-    MerPlatform *result = MER_NEW(arena, MerPlatform);
-    *result = (MerPlatform){.name = name_of_file(root->file, arena),
+    MerPlatform *result = MER_NEW(root->arena, MerPlatform);
+    *result = (MerPlatform){.name = name_of_file(root->file, root->arena),
                             .clock_hz = NAN,
                             .calibrated = true,
                             .reference = -1};
@@ -162,10 +124,10 @@ MerStatus mer_platform_from_yaml(MerYaml *root, MerArena *arena, const MerPlatfo
     MER_TRY(read_kind(result, root, error));
     MER_TRY(read_common(result, root, error));
     if (result->kind != MER_PLATFORM_CLUSTER && result->kind != MER_PLATFORM_NATIVE) {
-        MER_TRY(mer_platform_read_memories(result, root, arena, error));
+        MER_TRY(mer_platform_read_memories(result, root, error));
     }
-    MER_TRY(mer_platform_read_units(result, root, arena, error));
-    MER_TRY(read_kind_parts(result, root, arena, error));
+    MER_TRY(mer_platform_read_units(result, root, error));
+    MER_TRY(read_kind_parts(result, root, error));
     MER_TRY(mer_yaml_finish(root, error));
     result->hash = mer_platform_hash(result);
     *platform = result;
