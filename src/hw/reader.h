@@ -66,6 +66,9 @@ extern const char *const mer_tensor_letters[],
     *const               mer_operator_names[MER_OPERATOR_COUNT],
         *const           mer_platform_kind_names[MER_PLATFORM_KIND_COUNT];
 
+/* `[W, O]` for a mask of tensors, not empty. */
+void mer_write_tensors(FILE *file, unsigned mask);
+
 /* Each reads its part of the resolved tree into `platform`, with memory of the tree's arena. */
 typedef MerStatus MerPlatformReader(MerPlatform *platform, MerYaml *root, MerError *error);
 MerPlatformReader mer_platform_read_memories, mer_platform_read_units, mer_platform_read_links,
