@@ -57,14 +57,6 @@ const char *mer_platform_plain_name(const char *text, size_t length, MerArena *a
     return name;
 }
 
-MerStatus mer_platform_expected(const MerYaml *node, const char *what, const char *const *names,
-                                int count, MerError *error)
-{
-    const char *near = mer_name_nearest(node->text, names, count);
-    return mer_yaml_expected(node, error, "%s%s%s%s", what, near != NULL ? ", did you mean \"" : "",
-                             near != NULL ? near : "", near != NULL ? "\"" : "");
-}
-
 MerStatus mer_platform_check_keys(const MerYaml *map, const MerKeyKinds *table,
                                   MerPlatformKind kind, MerError *error)
 {

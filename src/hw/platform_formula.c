@@ -250,7 +250,7 @@ static MerStatus check_set(const MerPlatform *platform, const MerYaml *map, int 
     for (const char *part = map->keys[index]; part != NULL;) {
         size_t      length = strcspn(part, "+");
         const char *name = mer_arena_text_n(map->arena, part, length);
-        if (mer_platform_find_unit(platform, name) < 0) {
+        if (mer_unit_find(platform->units, platform->unit_count, name) < 0) {
             return mer_yaml_error(map->items[index], error, "%s.%s: there is no unit %s", map->path,
                                   map->keys[index], name);
         }

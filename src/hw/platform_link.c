@@ -54,7 +54,9 @@ static MerStatus find_units(const MerPlatform *platform, MerYaml *map, const cha
             found->units[found->count++] = i;
         }
     }
-    return found->count > 0 ? MER_OK : mer_platform_no_unit(platform, node, error);
+    return found->count > 0 ? MER_OK
+                            : mer_unit_unknown(node, "the name of a unit", platform->units,
+                                               platform->unit_count, error);
 }
 
 static MerStatus read_link(MerLink *link, MerYaml *map, MerError *error)

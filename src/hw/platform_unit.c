@@ -206,11 +206,9 @@ static MerStatus check_unit_keys(const MerYaml *map, MerPlatformKind kind, MerEr
     return mer_platform_check_keys(map, unit_keys, kind, error);
 }
 
-typedef struct Classes {
-    int          count;
-    const char **names;
-    MerUnit     *units;
-    int         *index; /* of class_index, -1 until a unit uses the class */
+typedef struct Classes { /* units under the name of a class; class_index -1 until a unit uses it */
+    int      count;
+    MerUnit *units;
 } Classes;
 
 static MerStatus read_classes(MerPlatformKind kind, Classes *classes, MerYaml *root,
@@ -227,32 +225,19 @@ static MerStatus read_classes(MerPlatformKind kind, Classes *classes, MerYaml *r
                               MER_MAX_UNITS);
     }
     classes->count = map->count;
-    classes->names = MER_ARRAY(root->arena, const char *, map->count);
     classes->units = MER_ARRAY(root->arena, MerUnit, map->count);
-    classes->index = MER_ARRAY(root->arena, int, map->count);
     for (int i = 0; i < map->count; i++) {
-        MerYaml key = mer_platform_key(map, i);
-        MER_TRY(mer_platform_name(&key, &classes->names[i], error));
+        MerYaml     key = mer_platform_key(map, i);
+        MerUnit    *unit = &classes->units[i];
+        const char *name;
+        MER_TRY(mer_platform_name(&key, &name, error));
         MER_TRY(check_unit_keys(map->items[i], kind, error));
-        MER_TRY(read_body(kind, &classes->units[i], map->items[i], error));
+        MER_TRY(read_body(kind, unit, map->items[i], error));
         MER_TRY(mer_yaml_finish(map->items[i], error));
-        classes->index[i] = -1;
+        unit->name = unit->class_name = name;
+        unit->class_index = -1;
     }
     return MER_OK;
-}
-
-static MerStatus find_class(const Classes *classes, const MerYaml *node, int *index,
-                            MerError *error)
-{
-    const char *name;
-    MER_TRY(mer_yaml_text(node, &name, error));
-    for (int i = 0; i < classes->count; i++) {
-        if (mer_name_equal(classes->names[i], name)) {
-            *index = i;
-            return MER_OK;
-        }
-    }
-    return mer_platform_expected(node, "a name in classes", classes->names, classes->count, error);
 }
 
 static MerStatus check_class_additions(const MerYaml *map, const char *class_name, MerError *error)
@@ -285,14 +270,12 @@ static MerStatus read_entry(MerPlatform *platform, Classes *classes, MerUnit *un
         unit->class_index = platform->class_count++;
         return MER_OK;
     }
-    MER_TRY(find_class(classes, class_node, &index, error));
-    MER_TRY(check_class_additions(map, classes->names[index], error));
-    *unit = classes->units[index];
-    if (classes->index[index] < 0) {
-        classes->index[index] = platform->class_count++;
-    }
-    unit->class_name = classes->names[index];
-    unit->class_index = classes->index[index];
+    MER_TRY(mer_unit_need(class_node, "a name in classes", classes->units, classes->count, &index,
+                          error));
+    MerUnit *class = &classes->units[index];
+    MER_TRY(check_class_additions(map, class->name, error));
+    class->class_index = class->class_index < 0 ? platform->class_count++ : class->class_index;
+    *unit = *class;
     return read_additions(platform->kind, unit, map, error);
 }
 
@@ -343,23 +326,35 @@ static MerStatus count_units(MerPlatformKind kind, MerYaml *list, int *total, Me
     return MER_OK;
 }
 
-int mer_platform_find_unit(const MerPlatform *platform, const char *name)
+int mer_unit_find(const MerUnit *units, int count, const char *name)
 {
-    for (int i = 0; i < platform->unit_count; i++) {
-        if (mer_name_equal(platform->units[i].name, name)) {
+    for (int i = 0; i < count; i++) {
+        if (mer_name_equal(units[i].name, name)) {
             return i;
         }
     }
     return -1;
 }
 
-MerStatus mer_platform_no_unit(const MerPlatform *platform, const MerYaml *node, MerError *error)
+MerStatus mer_unit_unknown(const MerYaml *node, const char *what, const MerUnit *units, int count,
+                           MerError *error)
 {
-    const char **names = MER_ARRAY(node->arena, const char *, platform->unit_count);
-    for (int i = 0; i < platform->unit_count; i++) {
-        names[i] = platform->units[i].name;
+    const char **names = MER_ARRAY(node->arena, const char *, count);
+    for (int i = 0; i < count; i++) {
+        names[i] = units[i].name;
     }
-    return mer_platform_expected(node, "the name of a unit", names, platform->unit_count, error);
+    const char *near = mer_name_nearest(node->text, names, count);
+    return mer_yaml_expected(node, error, "%s%s%s%s", what, near != NULL ? ", did you mean \"" : "",
+                             near != NULL ? near : "", near != NULL ? "\"" : "");
+}
+
+MerStatus mer_unit_need(const MerYaml *node, const char *what, const MerUnit *units, int count,
+                        int *index, MerError *error)
+{
+    const char *name;
+    MER_TRY(mer_yaml_text(node, &name, error));
+    *index = mer_unit_find(units, count, name);
+    return *index >= 0 ? MER_OK : mer_unit_unknown(node, what, units, count, error);
 }
 
 MerStatus mer_platform_read_units(MerPlatform *platform, MerYaml *root, MerError *error)
@@ -384,7 +379,7 @@ MerStatus mer_platform_read_units(MerPlatform *platform, MerYaml *root, MerError
         for (int copy = 0; copy < count; copy++, next++, platform->unit_count++) {
             *next = unit;
             next->name = count == 1 ? name : mer_arena_format(root->arena, "%s%d", name, copy);
-            if (mer_platform_find_unit(platform, next->name) >= 0) {
+            if (mer_unit_find(platform->units, platform->unit_count, next->name) >= 0) {
                 return mer_yaml_error(map, error, "%s makes a second unit named %s", map->path,
                                       next->name);
             }

@@ -49,14 +49,10 @@ static MerStatus read_common(MerPlatform *platform, MerYaml *root, MerError *err
 
 static MerStatus read_reference(MerPlatform *platform, MerYaml *root, MerError *error)
 {
-    MerYaml    *node = mer_yaml_get(root, "reference");
-    const char *name;
-    if (node == NULL) {
-        return MER_OK;
-    }
-    MER_TRY(mer_yaml_text(node, &name, error));
-    platform->reference = mer_platform_find_unit(platform, name);
-    return platform->reference >= 0 ? MER_OK : mer_platform_no_unit(platform, node, error);
+    const MerYaml *node = mer_yaml_get(root, "reference");
+    return node == NULL ? MER_OK
+                        : mer_unit_need(node, "the name of a unit", platform->units,
+                                        platform->unit_count, &platform->reference, error);
 }
 
 static MerStatus read_activations(MerPlatform *platform, MerYaml *root, MerError *error)

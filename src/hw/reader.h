@@ -40,10 +40,6 @@ MerYaml mer_platform_key(const MerYaml *map, int index);
 const char *mer_platform_item_name(const MerYaml *item);
 /* With '_' for letters that a name may not have. */
 const char *mer_platform_plain_name(const char *text, size_t length, MerArena *arena);
-/* Not one of `names`: what was expected, and which was probably meant. */
-MerStatus mer_platform_expected(const MerYaml *node, const char *what, const char *const *names,
-                                int count, MerError *error);
-
 /* The _get_ forms leave *value alone when the key is absent, as those of yaml.h do. */
 MerStatus mer_platform_get_positive(MerYaml *map, const char *key, double *value, MerError *error);
 MerStatus mer_platform_get_cost(MerYaml *map, const char *key, double *value,
@@ -73,9 +69,13 @@ void mer_write_tensors(FILE *file, unsigned mask);
 typedef MerStatus MerPlatformReader(MerPlatform *platform, MerYaml *root, MerError *error);
 MerPlatformReader mer_platform_read_memories, mer_platform_read_units, mer_platform_read_links,
     mer_platform_read_timing, mer_platform_read_power;
-int mer_platform_find_unit(const MerPlatform *platform, const char *name); /* -1: there is none */
-/* None of the units is what `node` says. */
-MerStatus mer_platform_no_unit(const MerPlatform *platform, const MerYaml *node, MerError *error);
+/* Units, or classes of them, by name. */
+int       mer_unit_find(const MerUnit *units, int count, const char *name); /* -1: there is none */
+MerStatus mer_unit_need(const MerYaml *node, const char *what, const MerUnit *units, int count,
+                        int *index, MerError *error);
+/* `node` names none of them: what was expected, and which was probably meant. */
+MerStatus mer_unit_unknown(const MerYaml *node, const char *what, const MerUnit *units, int count,
+                           MerError *error);
 
 /* Formulas of a unit. The key may be absent: the formula's name then stays NULL. */
 /* The CSV file that `node` names, beside the platform file, as the constant `rows`. */

@@ -55,19 +55,18 @@ static int tensor_of(const char *name)
     return -1;
 }
 
-/* NULL: none */
-static MerStatus read_tensors(const MerYaml *node, unsigned *mask, MerError *error)
+static MerStatus read_tensors(MerYaml *entry, const char *key, unsigned *mask, MerError *error)
 {
-    *mask = 0;
-    if (!node || mer_yaml_is_null(node)) {
+    const MerYaml *list = mer_yaml_get(entry, key);
+    if (!list || mer_yaml_is_null(list)) {
         return MER_OK;
     }
-    MER_TRY(mer_yaml_check_kind(node, MER_YAML_LIST, error));
-    for (int i = 0; i < node->count; i++) {
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    for (int i = 0; i < list->count; i++) {
         const char *name;
-        MER_TRY(mer_yaml_text(node->items[i], &name, error));
+        MER_TRY(mer_yaml_text(list->items[i], &name, error));
         if (tensor_of(name) < 0) {
-            return mer_yaml_expected(node->items[i], error, "Weights, Inputs or Outputs");
+            return mer_yaml_expected(list->items[i], error, "Weights, Inputs or Outputs");
         }
         *mask |= 1u << tensor_of(name);
     }
@@ -76,8 +75,8 @@ static MerStatus read_tensors(const MerYaml *node, unsigned *mask, MerError *err
 
 MerStatus mer_timeloop_keep(MerYaml *entry, unsigned *keep, unsigned *bypass, MerError *error)
 {
-    MER_TRY(read_tensors(mer_yaml_get(entry, "keep"), keep, error));
-    return read_tensors(mer_yaml_get(entry, "bypass"), bypass, error);
+    MER_TRY(read_tensors(entry, "keep", keep, error));
+    return read_tensors(entry, "bypass", bypass, error);
 }
 
 static MerTimeloopLevel *find_level(MerTimeloopArch *arch, const MerYaml *target)
@@ -93,7 +92,6 @@ static MerTimeloopLevel *find_level(MerTimeloopArch *arch, const MerYaml *target
 /* Entries of other types, and of targets that are no memories, are the search's business. */
 static MerStatus read_keep(MerTimeloopArch *arch, MerYaml *entry)
 {
-    unsigned keep, bypass;
     if (entry->kind != MER_YAML_MAP) {
         return MER_OK;
     }
@@ -106,9 +104,7 @@ static MerStatus read_keep(MerTimeloopArch *arch, MerYaml *entry)
     if (!level || !speaks_of_data) {
         return MER_OK;
     }
-    MER_TRY(mer_timeloop_keep(entry, &keep, &bypass, arch->error));
-    level->keep |= keep;
-    level->bypass |= bypass;
+    MER_TRY(mer_timeloop_keep(entry, &level->keep, &level->bypass, arch->error));
     if (level->keep & level->bypass) {
         return mer_yaml_error(entry, arch->error, "%s is to keep and to bypass %c", level->name,
                               MER_TENSOR_LETTERS[__builtin_ctz(level->keep & level->bypass)]);

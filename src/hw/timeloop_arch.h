@@ -49,7 +49,7 @@ MerStatus mer_timeloop_read_energies(MerTimeloopArch *arch, MerYaml *root); /* t
 /* Every list of constraints under a root: mapspace_constraints, architecture_constraints,
  * constraints, mapspace.constraints; with or without `targets`. Gives how many. */
 int mer_timeloop_constraint_lists(MerYaml *root, MerYaml *lists[MER_TIMELOOP_LISTS]);
-/* The data-spaces that an entry keeps and bypasses, as masks of tensors: names that begin with W, F or B are
+/* Adds the data-spaces that an entry keeps and bypasses to masks of tensors: names that begin with W, F or B are
  * weights, I or A inputs, O or Z outputs. */
 MerStatus mer_timeloop_keep(MerYaml *entry, unsigned *keep, unsigned *bypass, MerError *error);
 

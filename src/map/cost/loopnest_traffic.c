@@ -69,7 +69,7 @@ static double joint_footprint(const MerNestModel *model, const MerNestLoops *loo
     double                copies = 1;
     bool                  is_spread = false;
     for (int l = child + 1; l <= parent; l++) {
-        is_spread |= model->memories[l].fanout_x > 1 || model->memories[l].fanout_y > 1;
+        is_spread |= model->memories[l].fanout.x > 1 || model->memories[l].fanout.y > 1;
     }
     memcpy(tile, loops->tile[child + 1], sizeof(double) * MER_DIM_COUNT);
     if (!is_spread) {

@@ -59,6 +59,19 @@ typedef struct MerNestSpace {
     MerNestLevel blank[MER_NEST_LEVELS];
 } MerNestSpace;
 
+/* The memory of a level. */
+static inline const MerMemory *mer_nest_memory(const MerPlatform *platform, int level)
+{
+    return &platform->memories[platform->memory_count - 1 - level];
+}
+
+/* The copies of the next level inside, or of units, below one of the level. */
+static inline int mer_nest_fanout(const MerPlatform *platform, int level)
+{
+    const MerFanout *fanout = &mer_nest_memory(platform, level)->fanout;
+    return fanout->x * fanout->y;
+}
+
 /* Obeys constraints that can be obeyed (mer_nest_constraints_make); NULL: none. Copies them. */
 MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
                               MerNestGenome genome, const MerNestConstraints *constraints,

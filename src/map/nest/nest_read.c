@@ -85,7 +85,7 @@ static int level_of(const MerPlatform *platform, const char *name, size_t length
 void mer_nest_keep_allowed(MerNestPlan *plan, const MerPlatform *platform)
 {
     for (int l = 0; l < plan->level_count; l++) {
-        const MerMemory *memory = &platform->memories[plan->level_count - 1 - l];
+        const MerMemory *memory = mer_nest_memory(platform, l);
         plan->levels[l].keep &= l + 1 < plan->level_count ? ~memory->bypass : ~0u;
     }
 }
@@ -114,8 +114,7 @@ MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *p
     for (const char *at = line; *at;) {
         size_t length = strcspn(at, " |\t\n");
         bool   is_name = length > 1 && at[length - 1] == ':';
-        int    dim;
-        int    trips;
+        int    dim, trips;
         if (is_name && length == 2 && level >= 0 && (at[0] == 'X' || at[0] == 'Y')) {
             target =
                 (Target){at[0] == 'X' ? plan->levels[level].x : plan->levels[level].y, NULL, 0};
@@ -197,10 +196,11 @@ static MerStatus read_level(MerYaml *node, const MerPlatform *platform, MerNestP
     }
     *seen |= 1u << l;
     MerNestLevel *level = &plan->levels[l];
-    MER_TRY(read_factors(mer_yaml_get(node, "temporal"), (Target){level->temporal, level->order, 0},
-                         error));
-    MER_TRY(read_factors(mer_yaml_get(node, "x"), (Target){level->x, NULL, 0}, error));
-    MER_TRY(read_factors(mer_yaml_get(node, "y"), (Target){level->y, NULL, 0}, error));
+    for (int p = MER_PLACE_TEMPORAL; p <= MER_PLACE_Y; p++) {
+        int *order = p == MER_PLACE_TEMPORAL ? level->order : NULL;
+        MER_TRY(read_factors(mer_yaml_get(node, mer_nest_place_keys[p]),
+                             (Target){level->factors[p], order, 0}, error));
+    }
     MER_TRY(read_keep(mer_yaml_get(node, "keep"), &level->keep, error));
     if (l == plan->level_count - 1 && level->keep != 7u) {
         return mer_yaml_expected(node, error, "the outermost memory to keep W, I and O");

@@ -166,12 +166,9 @@ static MerStatus open_exact(void *state, const MerSearch *given, const MerProble
 
 static int compare_masks(const void *a, const void *b)
 {
-    const Mask *left = a;
-    const Mask *right = b;
-    if (left->bound != right->bound) {
-        return left->bound < right->bound ? -1 : 1;
-    }
-    return memcmp(left->keep, right->keep, sizeof left->keep);
+    const Mask *left = a, *right = b;
+    int         by_bound = EXACT_ORDER(left->bound, right->bound);
+    return by_bound ? by_bound : memcmp(left->keep, right->keep, sizeof left->keep);
 }
 
 /* With one mask there is nothing to survey; with several each is bounded before any is searched. */

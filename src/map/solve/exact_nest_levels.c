@@ -106,7 +106,7 @@ static void list_spreads(ExactSearch *search, int l)
     int               x[MER_DIM_COUNT];
     int               y[MER_DIM_COUNT];
     int               capacity = 0;
-    double            units = (double)level->memory->fanout_x * level->memory->fanout_y;
+    double            units = (double)level->memory->fanout.x * level->memory->fanout.y;
     for (int tile = 0; tile < tiles->count; tile++) {
         capacity += tiles->volume[tile] <= units;
     }
@@ -141,7 +141,7 @@ void mer_exact_spreads_open(ExactSearch *search)
         units *= level->most_units;
         reductions *= level->most_reductions;
     }
-    const MerNestMemory *last = search->levels[0].memory;
-    bool                 has_inner_fanout = last->fanout_x * last->fanout_y > 1;
+    const MerMemory *last = search->levels[0].memory;
+    bool             has_inner_fanout = last->fanout.x * last->fanout.y > 1;
     search->innermost = has_inner_fanout || search->level_count == 1 ? 0 : 1;
 }
