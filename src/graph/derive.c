@@ -3,6 +3,7 @@
 #include "graph/derive.h"
 
 #include "base/file.h"
+#include "base/key_table.h"
 #include "graph/order.h"
 
 #include <string.h>
@@ -225,29 +226,23 @@ static bool has_same_loops(const MerOp *a, const MerOp *b)
 
 static void group_layers(MerGraph *graph, MerArena *scratch)
 {
-    size_t slot_count = 16;
-    int    mapped_count = 0;
-    for (int i = 0; i < graph->op_count; i++)
-        mapped_count += mer_op_kind_has_macs(graph->ops[i].kind);
-    while (slot_count < 2 * (size_t)mapped_count)
-        slot_count *= 2;
-    int *slots = MER_ARRAY(scratch, int, slot_count); /* 1 + layer, 0: free */
-    graph->layers = MER_ARRAY(graph->arena, MerLayer, mapped_count);
+    MerKeyTable table = {.arena = scratch};
+    graph->layers = NULL;
     graph->layer_count = 0;
     for (int i = 0; i < graph->op_count; i++) {
-        MerOp *op = &graph->ops[i];
+        MerOp   *op = &graph->ops[i];
+        uint64_t key = hash_loops(op);
         op->layer = -1;
         if (!mer_op_kind_has_macs(op->kind))
             continue;
-        size_t slot = (size_t)hash_loops(op) & (slot_count - 1);
-        while (slots[slot] != 0 &&
-               !has_same_loops(op, &graph->ops[graph->layers[slots[slot] - 1].op]))
-            slot = (slot + 1) & (slot_count - 1);
-        if (slots[slot] == 0) {
-            graph->layers[graph->layer_count++].op = i;
-            slots[slot] = graph->layer_count;
+        do { /* other loops may have the same hash: then the next key is theirs */
+            op->layer = mer_key_table_add(&table, key++, graph->layer_count);
+        } while (op->layer < graph->layer_count &&
+                 !has_same_loops(op, &graph->ops[graph->layers[op->layer].op]));
+        if (op->layer == graph->layer_count) {
+            MER_GROW(graph->arena, graph->layers, graph->layer_count);
+            graph->layers[graph->layer_count++] = (MerLayer){.op = i};
         }
-        op->layer = slots[slot] - 1;
         graph->layers[op->layer].count++;
     }
 }

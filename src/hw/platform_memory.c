@@ -122,7 +122,7 @@ static MerStatus read_energy(MerMemory *memory, MerYaml *map, MerError *error)
     return MER_OK;
 }
 
-static MerStatus read_tensors(MerYaml *map, const char *key, unsigned *mask, MerError *error)
+MerStatus mer_tensors_read(MerYaml *map, const char *key, unsigned *mask, MerError *error)
 {
     MerYaml *list = mer_yaml_get(map, key);
     if (list == NULL) {
@@ -174,8 +174,8 @@ static MerStatus read_fanout(MerMemory *memory, MerYaml *map, double clock_hz, M
 /* What a pe-array memory holds, and how it is cut. */
 static MerStatus read_contents(MerMemory *memory, MerYaml *map, double clock_hz, MerError *error)
 {
-    MER_TRY(read_tensors(map, "keep", &memory->keep, error));
-    MER_TRY(read_tensors(map, "bypass", &memory->bypass, error));
+    MER_TRY(mer_tensors_read(map, "keep", &memory->keep, error));
+    MER_TRY(mer_tensors_read(map, "bypass", &memory->bypass, error));
     unsigned both = memory->keep & memory->bypass;
     if (both != 0) {
         return mer_yaml_error(map, error, "%s has %c in both keep and bypass", map->path,

@@ -17,8 +17,7 @@ typedef struct Lines {
     const char *path, *next;
     int         line;
     const char *fields[COLUMNS + 1];
-    int         lengths[COLUMNS + 1];
-    int         count;
+    int         lengths[COLUMNS + 1], count;
 } Lines;
 
 /* The next line that says something; false: there is none. */

@@ -123,7 +123,7 @@ static void close_line(Writer *writer)
     fputc('\n', writer->file);
 }
 
-void mer_write_tensors(FILE *file, unsigned mask)
+void mer_tensors_write(FILE *file, unsigned mask)
 {
     const char *separator = "[";
     for (int i = 0; i < MER_TENSOR_COUNT; i++) {
@@ -139,7 +139,7 @@ static void put_tensors(Writer *writer, const char *name, unsigned mask)
 {
     if (mask != 0) {
         key(writer, name);
-        mer_write_tensors(writer->file, mask);
+        mer_tensors_write(writer->file, mask);
     }
 }
 

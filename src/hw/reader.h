@@ -62,8 +62,9 @@ extern const char *const mer_tensor_letters[],
     *const               mer_operator_names[MER_OPERATOR_COUNT],
         *const           mer_platform_kind_names[MER_PLATFORM_KIND_COUNT];
 
-/* `[W, O]` for a mask of tensors, not empty. */
-void mer_write_tensors(FILE *file, unsigned mask);
+/* `[W, O]` for a mask of tensors, not empty; and back, added to `mask` if the key is there. */
+void      mer_tensors_write(FILE *file, unsigned mask);
+MerStatus mer_tensors_read(MerYaml *map, const char *key, unsigned *mask, MerError *error);
 
 /* Each reads its part of the resolved tree into `platform`, with memory of the tree's arena. */
 typedef MerStatus MerPlatformReader(MerPlatform *platform, MerYaml *root, MerError *error);
@@ -94,8 +95,6 @@ MerStatus mer_platform_resolve(MerYaml *root, MerYaml **resolved, MerError *erro
 void mer_platform_set_paths(MerYaml *node, const char *path);
 /* Applies one `memories.GLB.words=16Ki` to a resolved tree. */
 MerStatus mer_platform_change(MerYaml *root, const char *change, MerError *error);
-/* Reads and checks a resolved tree. */
-MerStatus mer_platform_from_yaml(MerYaml *root, const MerPlatform **platform, MerError *error);
 uint64_t  mer_platform_hash(const MerPlatform *platform);
 
 #endif

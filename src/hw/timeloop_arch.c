@@ -185,7 +185,7 @@ static void write_tensors(FILE *file, const char *key, unsigned mask)
 {
     if (mask != 0) {
         fprintf(file, ", %s: ", key);
-        mer_write_tensors(file, mask);
+        mer_tensors_write(file, mask);
     }
 }
 
@@ -260,15 +260,12 @@ static void set_word_bits(MerTimeloopArch *arch)
     }
 }
 
-MerStatus mer_timeloop_platform(MerYaml *root, const char *name, MerArena *arena, const char **text,
-                                MerError *error)
+MerStatus mer_timeloop_platform(MerYaml *root, const char *name, const char **text, MerError *error)
 {
-    MerTimeloopArch *arch = MER_NEW(arena, MerTimeloopArch);
+    MerTimeloopArch *arch = MER_NEW(root->arena, MerTimeloopArch);
     char            *data = NULL;
     size_t           size = 0;
-    arch->arena = arena;
-    arch->error = error;
-    arch->ignored = "";
+    *arch = (MerTimeloopArch){.arena = root->arena, .error = error, .ignored = ""};
     MER_TRY(mer_timeloop_read_levels(arch, root));
     set_word_bits(arch);
     MER_TRY(mer_timeloop_read_energies(arch, root));
@@ -280,7 +277,7 @@ MerStatus mer_timeloop_platform(MerYaml *root, const char *name, MerArena *arena
     }
     write_platform(file, arch, name);
     fclose(file);
-    *text = mer_arena_text_n(arena, data, size);
+    *text = mer_arena_text_n(root->arena, data, size);
     free(data);
     return MER_OK;
 }

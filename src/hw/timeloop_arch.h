@@ -11,7 +11,7 @@
 enum { MER_TIMELOOP_LEVELS = 64, MER_TIMELOOP_LISTS = 5 };
 
 typedef struct MerTimeloopLevel { /* outermost first; the last one computes */
-    const char    *name, *class_name;
+    const char    *name;
     const MerYaml *place;
     bool           is_compute, is_dram;
     double         instances;        /* in the whole machine */
@@ -39,7 +39,7 @@ typedef struct MerTimeloopArch {
 bool mer_timeloop_is_architecture(MerYaml *root);
 
 /* The same machine as text of the form `mercator-platform/1`, named `name`. */
-MerStatus mer_timeloop_platform(MerYaml *root, const char *name, MerArena *arena, const char **text,
+MerStatus mer_timeloop_platform(MerYaml *root, const char *name, const char **text,
                                 MerError *error);
 
 /* Steps of the above. */

@@ -163,19 +163,20 @@ static MerStatus read_component(MerTimeloopArch *arch, MerYaml *map, double abov
 {
     MerYaml         *name;
     double           own;
-    MerTimeloopLevel level = {.class_name = "", .place = map};
+    const char      *class_name = "";
+    MerTimeloopLevel level = {.place = map};
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, arch->error));
     MER_TRY(mer_yaml_need(map, "name", &name, arch->error));
     MER_TRY(split_name(arch, name, &level.name, &own));
-    MER_TRY(mer_yaml_get_text(map, "class", &level.class_name, arch->error));
+    MER_TRY(mer_yaml_get_text(map, "class", &class_name, arch->error));
     MerYaml *attributes = get_filled(map, "attributes");
     if (attributes) {
         MER_TRY(mer_yaml_check_kind(attributes, MER_YAML_MAP, arch->error));
     }
     level.instances = above * own;
-    level.is_compute = contains(level.class_name, compute);
-    level.is_dram = contains(level.class_name, dram);
-    if (level.is_compute || is_storage(level.class_name, attributes)) {
+    level.is_compute = contains(class_name, compute);
+    level.is_dram = contains(class_name, dram);
+    if (level.is_compute || is_storage(class_name, attributes)) {
         return add_level(arch, &level, attributes);
     }
     arch->ignored = mer_arena_format(arch->arena, "%.400s%s%s", arch->ignored,
@@ -218,14 +219,14 @@ static MerStatus read_node(MerTimeloopArch *arch, MerYaml *map, double above, in
 static MerStatus read_flat(MerTimeloopArch *arch, MerYaml *map, const char *name, bool computes)
 {
     double           instances = 1;
-    MerTimeloopLevel level = {
-        .name = name, .class_name = computes ? "mac" : "", .place = map, .is_compute = computes};
+    const char      *class_name = "";
+    MerTimeloopLevel level = {.name = name, .place = map, .is_compute = computes};
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, arch->error));
     GET(&instances, "instances");
     MER_TRY(mer_yaml_get_text(map, "name", &level.name, arch->error));
-    MER_TRY(mer_yaml_get_text(map, "technology", &level.class_name, arch->error));
-    MER_TRY(mer_yaml_get_text(map, "class", &level.class_name, arch->error));
-    level.is_dram = contains(level.class_name, (const char *const[]){"dram", NULL});
+    MER_TRY(mer_yaml_get_text(map, "technology", &class_name, arch->error));
+    MER_TRY(mer_yaml_get_text(map, "class", &class_name, arch->error));
+    level.is_dram = contains(class_name, (const char *const[]){"dram", NULL});
     level.instances = floor(instances) >= 1 ? floor(instances) : 1;
     return add_level(arch, &level, map);
 }

@@ -41,8 +41,7 @@ static MerStatus read_blocks(MerYaml *root, int64_t *in, int64_t *out, MerError 
     return MER_OK;
 }
 
-MerStatus mer_vta_config_platform(MerYaml *root, MerArena *arena, const char **text,
-                                  MerError *error)
+MerStatus mer_vta_config_platform(MerYaml *root, const char **text, MerError *error)
 {
     int64_t     v[KEY_COUNT] = {0}, in = 0, out = 0;
     int         target;
@@ -55,10 +54,10 @@ MerStatus mer_vta_config_platform(MerYaml *root, MerArena *arena, const char **t
         MER_TRY(mer_yaml_need_int(root, keys[k].name, keys[k].least, keys[k].most, &v[k], error));
     }
     MER_TRY(read_blocks(root, &in, &out, error));
-    blocks = in == out ? mer_arena_format(arena, "%d", 1 << in)
-                       : mer_arena_format(arena, "%dx%d", 1 << in, 1 << out);
+    blocks = in == out ? mer_arena_format(root->arena, "%d", 1 << in)
+                       : mer_arena_format(root->arena, "%dx%d", 1 << in, 1 << out);
     *text = mer_arena_format(
-        arena,
+        root->arena,
         "format: mercator-platform/1\nkind: vta\nextends: %s\n"
         "name: \"%s_%dx%s_i8w8a32_%d_%d_%d_%d\"\n"
         "summary: VTA core of a vta_config.json\nsource: \"a vta_config.json; timing of %s\"\n"

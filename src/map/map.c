@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef enum Genome { AUTO, PRIMES, DIVISORS, TEN, GAMMA } Genome;

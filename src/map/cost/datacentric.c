@@ -133,18 +133,6 @@ static MerStatus take_platform(const MerPlatform *platform, State *state, MerErr
     return MER_OK;
 }
 
-/* Without a platform: the defaults of MAESTRO's command line. */
-static void take_defaults(State *state)
-{
-    state->hardware = (MerDatacentricHardware){.num_pes = 7,
-                                               .noc_bw = INT_MAX,
-                                               .offchip_bw = 70000,
-                                               .simd_lanes = 1,
-                                               .l1_size = INT_MAX,
-                                               .l2_size = INT_MAX};
-    state->clock_hz = NAN;
-}
-
 static void replace(int64_t *number, int64_t chosen)
 {
     if (chosen > 0)
@@ -178,12 +166,8 @@ static MerStatus open_datacentric(void *opened, const MerProblem *problem, const
     State         *state = opened;
 
     (void)arena;
-    if (problem->platform) {
-        MER_TRY(check_platform(problem->platform, error));
-        MER_TRY(take_platform(problem->platform, state, error));
-    } else {
-        take_defaults(state);
-    }
+    MER_TRY(check_platform(problem->platform, error));
+    MER_TRY(take_platform(problem->platform, state, error));
     state->strict = chosen->mode == STRICT;
     state->every_level = state->strict && chosen->every_level;
     state->exact_strides = state->strict && chosen->exact_strides;
@@ -196,7 +180,7 @@ static MerStatus open_datacentric(void *opened, const MerProblem *problem, const
     if (chosen->noc_hop_latency >= 0)
         state->hardware.noc_latency = chosen->noc_hop_latency;
     state->hardware.noc_latency *= chosen->noc_hops;
-    set_energies(chosen, !state->strict || !problem->platform, state);
+    set_energies(chosen, !state->strict, state);
     return MER_OK;
 }
 

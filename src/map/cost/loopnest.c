@@ -99,8 +99,7 @@ static void evaluate(const void *state, const MerPlan *plan, const MerCall *call
     const MerNestPlan  *nest = mer_nest_plan(plan);
     MerNestLoops        loops;
     MerNestAccess       access;
-    double              cycles;
-    double              energy;
+    double              cycles, energy;
     mer_cost_clear(cost);
     if (model->constraints && !obeys(model, nest, cost)) {
         return;
@@ -198,8 +197,7 @@ static void detail(const void *state, const MerPlan *plan, MerNotes *notes)
     const MerNestPlan  *nest = mer_nest_plan(plan);
     MerNestLoops        loops;
     MerNestAccess       access;
-    double              cycles;
-    double              energy;
+    double              cycles, energy;
     MerLevelUse         levels[MER_NEST_MAX_LEVELS];
     const char         *memories[MER_NEST_MAX_LEVELS];
     MerLayerUse         use = {.levels = levels,

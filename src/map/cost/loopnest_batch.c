@@ -74,8 +74,7 @@ INLINE void transpose(const Ints *row, Ints *column)
 
 INLINE void load_axes(const MerNestPlan *const *plans, int l, bool is_spread, Group *group)
 {
-    Ints x[LANES];
-    Ints y[LANES];
+    Ints x[LANES], y[LANES];
     for (int i = 0; i < LANES; i++) {
         memcpy(&x[i], plans[i]->levels[l].x, sizeof x[i]);
         memcpy(&y[i], plans[i]->levels[l].y, sizeof y[i]);
@@ -97,8 +96,7 @@ INLINE void load_loops(const MerNestModel *model, const MerNestPlan *const *plan
 {
     const MerLayerShape *shape = &model->shape;
     int                  units = MER_DIM_COUNT - shape->dim_count;
-    Ints                 order[LANES];
-    Ints                 dim[LANES];
+    Ints                 order[LANES], dim[LANES];
     for (int i = 0; i < LANES; i++) {
         memcpy(&order[i], plans[i]->levels[l].order, sizeof order[i]);
     }

@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 
 static const char *const tensors[MER_TENSOR_COUNT] = {"weights", "inputs", "outputs"};
 

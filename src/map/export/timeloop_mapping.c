@@ -7,7 +7,6 @@
 #include "map/nest/nest_format.h"
 #include "map/nest/nest_inside.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef enum Kind { TEMPORAL, SPATIAL, DATATYPE, BYPASS, KIND_COUNT } Kind;

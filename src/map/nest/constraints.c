@@ -4,6 +4,7 @@
 #include "base/yaml_files.h"
 #include "map/nest/nest_format.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,10 +58,10 @@ static void set_dataflow(MerNestConstraints *constraints, const MerLayerShape *s
                          const MerPlatform *platform, MerDataflow dataflow)
 {
     int count = platform->memory_count;
-    for (int i = 0; i < count * MER_DIM_COUNT; i++) {
-        int l = i / MER_DIM_COUNT, d = i % MER_DIM_COUNT;
-        if (dataflows[dataflow].apart >> d & 1) {
-            constraints->exact[l][MER_PLACE_X][d] = constraints->exact[l][MER_PLACE_Y][d] = 1;
+    for (int l = 0; l < count; l++) {
+        for (int d = 0; d < MER_DIM_COUNT; d++) {
+            int apart = dataflows[dataflow].apart >> d & 1;
+            constraints->exact[l][MER_PLACE_X][d] = constraints->exact[l][MER_PLACE_Y][d] = apart;
         }
     }
     if (dataflow == MER_DATAFLOW_ROW) {
@@ -96,8 +97,7 @@ static MerStatus check_dim(const MerNestConstraints *constraints, const MerLayer
                            const MerPlatform *platform, bool may_pad, int dim, MerError *error)
 {
     int         limits[MER_NEST_SLOTS];
-    int         count = 0;
-    int         rest = shape->size[dim];
+    int         count = 0, rest = shape->size[dim];
     bool        has_capacity = false;
     const char *last = "";
     for (int l = 0; l < platform->memory_count; l++) {
@@ -210,11 +210,7 @@ MerStatus mer_nest_constraints_make(MerNestConstraints *constraints, const MerOp
 bool mer_nest_is_constrained(const MerNestConstraints *constraints)
 {
     static const MerNestConstraints none;
-    return memcmp(constraints->exact, none.exact, sizeof none.exact) != 0 ||
-           memcmp(constraints->most, none.most, sizeof none.most) != 0 ||
-           memcmp(constraints->inner_count, none.inner_count, sizeof none.inner_count) != 0 ||
-           memcmp(constraints->keep, none.keep, sizeof none.keep) != 0 ||
-           memcmp(constraints->bypass, none.bypass, sizeof none.bypass) != 0;
+    return memcmp(constraints, &none, offsetof(MerNestConstraints, layer)) != 0;
 }
 
 static bool obeys_factors(const MerNestConstraints *constraints, const MerNestLevel *level, int l,

@@ -288,8 +288,7 @@ static bool is_private(const LevelLimits *innermost)
 static double least_operand_reads(const MerLayerShape *shape, const MerNestBound *bound)
 {
     const MerTensorShape *out = &shape->tensors[MER_TENSOR_O];
-    double                reads = 3 * shape->macs - out->words * bound->reductions;
-    double                spread = 1;
+    double                reads = 3 * shape->macs - out->words * bound->reductions, spread = 1;
     for (int s = 0; s < out->slide_count; s++) {
         const int *coefficient = out->slides[s].coefficient;
         spread *= coefficient[0] > coefficient[1] ? coefficient[0] : coefficient[1];

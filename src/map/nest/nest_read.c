@@ -2,6 +2,7 @@
 #include "map/nest/nest.h"
 #include "map/nest/nest_format.h"
 
+#include "hw/reader.h"
 #include "map/export/timeloop_terms.h"
 
 #include <limits.h>
@@ -166,22 +167,6 @@ static MerStatus read_factors(const MerYaml *list, Target target, MerError *erro
     return MER_OK;
 }
 
-static MerStatus read_keep(const MerYaml *list, unsigned *keep, MerError *error)
-{
-    if (!list) {
-        return MER_OK;
-    }
-    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
-    *keep = 0;
-    for (int i = 0; i < list->count; i++) {
-        static const char *const letters[] = {"W", "I", "O"};
-        int                      tensor;
-        MER_TRY(mer_yaml_word(list->items[i], letters, MER_TENSOR_COUNT, &tensor, error));
-        *keep |= 1u << tensor;
-    }
-    return MER_OK;
-}
-
 static MerStatus read_level(MerYaml *node, const MerPlatform *platform, MerNestPlan *plan,
                             unsigned *seen, MerError *error)
 {
@@ -201,7 +186,8 @@ static MerStatus read_level(MerYaml *node, const MerPlatform *platform, MerNestP
         MER_TRY(read_factors(mer_yaml_get(node, mer_nest_place_keys[p]),
                              (Target){level->factors[p], order, 0}, error));
     }
-    MER_TRY(read_keep(mer_yaml_get(node, "keep"), &level->keep, error));
+    level->keep = mer_yaml_get(node, "keep") ? 0 : level->keep;
+    MER_TRY(mer_tensors_read(node, "keep", &level->keep, error));
     if (l == plan->level_count - 1 && level->keep != 7u) {
         return mer_yaml_expected(node, error, "the outermost memory to keep W, I and O");
     }

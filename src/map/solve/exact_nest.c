@@ -119,21 +119,12 @@ static void set_objective(ExactSearch *search, MerMetric objective)
                                                       : repeat;
 }
 
-static double bound_of(const MerProblem *problem, const MerEvaluator *evaluator, MerMetric metric)
-{
-    MerBound    bound = {NAN, "none", ""};
-    const void *rules = evaluator->type->rules(evaluator->state);
-    if (rules) {
-        problem->type->bound(problem, rules, metric, &bound);
-    }
-    return bound.value;
-}
-
 static MerStatus open_exact(void *state, const MerSearch *given, const MerProblem *problem,
                             const MerEvaluator *evaluator, const void *chosen, MerError *error)
 {
     State       *s = state;
     ExactSearch *search = &s->search;
+    MerBound     bound;
     *s = (State){.given = given,
                  .problem = problem,
                  .evaluator = *evaluator,
@@ -151,7 +142,9 @@ static MerStatus open_exact(void *state, const MerSearch *given, const MerProble
         .cut = INFINITY,
     };
     set_objective(search, given->objective);
-    s->least = bound_of(problem, evaluator, given->objective);
+    problem->type->bound(problem, evaluator->type->rules(evaluator->state), given->objective,
+                         &bound);
+    s->least = bound.value;
     search->is_free = !search->space->is_constrained;
     search->has_signed_reads = search->model->shape.tensors[MER_TENSOR_O].slide_count > 0;
     mer_nest_plan_make(&search->best, search->space->op, search->space->level_count, search->arena);

@@ -136,8 +136,7 @@ static void scan_inner(ExactSearch *search, int l, int inner, const Scan *scan)
     measure_intake(search, l, inner, &intake);
     for (int s = 0; s < scan->spread_count; s++) {
         ExactBoundary b = {.level = l, .inner = inner, .spread = scan->spreads[s].tile};
-        double        energy;
-        double        cycles;
+        double        energy, cycles;
         if (scan->stores &&
             is_hopeless(search, scan, &intake, &scan->spreads[s], inside_energy, inside_cycles)) {
             continue;
