@@ -58,6 +58,7 @@ static void open_bench(Bench *bench, const MerGraph *graph, const MerPlatform *p
     mer_options_defaults(evaluator->options, evaluator_options, bench->arena);
     bench->task = (MerTask){"layer", 1, (double)graph->macs, 0, 0, NULL};
     bench->problem = (MerProblem){.type = type,
+                                  .plan = evaluator->plans[0],
                                   .options = options,
                                   .graph = graph,
                                   .platform = platform,

@@ -66,25 +66,11 @@ MerStatus mer_graph_check_ops(const MerGraph *graph, MerError *error)
         if ((int)op->kind < 0 || op->kind >= MER_OP_KIND_COUNT)
             return mer_error_set(error, MER_INVALID, "operator \"%s\" is of unknown kind %d",
                                  op->name, (int)op->kind);
-        MerStatus status = check_op_values(graph, op, error);
-        if (status == MER_OK)
-            status = check_op_window(op, error);
-        if (status == MER_OK)
-            status = check_op_extents(op, error);
-        if (status != MER_OK)
-            return status;
+        MER_TRY(check_op_values(graph, op, error));
+        MER_TRY(check_op_window(op, error));
+        MER_TRY(check_op_extents(op, error));
     }
     return MER_OK;
-}
-
-static bool multiply_all(const MerOp *op, int64_t *product)
-{
-    *product = op->repeat;
-    for (int dim = 0; dim < MER_DIM_COUNT; dim++) {
-        if (__builtin_mul_overflow(*product, op->dims[dim], product))
-            return false;
-    }
-    return true;
 }
 
 static MerStatus check_value(const MerGraph *graph, int index, MerError *error)
@@ -141,7 +127,7 @@ static MerStatus check_totals(const MerGraph *graph, MerError *error)
         const MerOp *op = &graph->ops[i];
         bool         has_macs = mer_op_kind_has_macs(op->kind);
         int64_t      product;
-        if (!multiply_all(op, &product))
+        if (!mer_op_multiply(op, &product))
             return mer_error_set(error, MER_INVALID, "the MACs of operator \"%s\" overflow",
                                  op->name);
         if (op->macs != (has_macs ? product : 0) || (op->layer >= 0) != has_macs ||
@@ -158,12 +144,9 @@ static MerStatus check_totals(const MerGraph *graph, MerError *error)
 
 MerStatus mer_graph_check(const MerGraph *graph, MerError *error)
 {
-    MerStatus status = mer_graph_check_ops(graph, error);
-    for (int i = 0; status == MER_OK && i < graph->value_count; i++)
-        status = check_value(graph, i, error);
-    if (status == MER_OK)
-        status = check_order(graph, error);
-    if (status == MER_OK)
-        status = check_totals(graph, error);
-    return status;
+    MER_TRY(mer_graph_check_ops(graph, error));
+    for (int i = 0; i < graph->value_count; i++)
+        MER_TRY(check_value(graph, i, error));
+    MER_TRY(check_order(graph, error));
+    return check_totals(graph, error);
 }

@@ -3,6 +3,7 @@
 #include "graph/derive.h"
 
 #include "base/file.h"
+#include "base/key_table.h"
 #include "graph/order.h"
 
 #include <string.h>
@@ -30,6 +31,15 @@ bool mer_value_measure(const MerValue *value, int64_t *elements, int64_t *bytes)
     *elements = is_empty ? 0 : product;
     *bytes = is_empty ? 0 : bits / 8 + (bits % 8 != 0);
     return true;
+}
+
+bool mer_op_multiply(const MerOp *op, int64_t *product)
+{
+    bool fits = true;
+    *product = op->repeat;
+    for (int dim = 0; dim < MER_DIM_COUNT; dim++)
+        fits &= !__builtin_mul_overflow(*product, op->dims[dim], product);
+    return fits;
 }
 
 bool mer_type_is_parameter(MerType type)
@@ -140,22 +150,13 @@ static bool is_repeated(int *last, int op, int value)
 static void link_consumers(MerGraph *graph, MerArena *scratch)
 {
     int *last = MER_ARRAY(scratch, int, graph->value_count + 1);
-    int *next = MER_ARRAY(scratch, int, graph->value_count + 1);
     for (int i = 0; i < graph->op_count; i++) {
         for (int k = 0; k < graph->ops[i].input_count; k++) {
-            int value = graph->ops[i].inputs[k];
-            if (!is_repeated(last, i, value))
-                graph->values[value].consumer_count++;
-        }
-    }
-    for (int i = 0; i < graph->value_count; i++)
-        graph->values[i].consumers = MER_ARRAY(graph->arena, int, graph->values[i].consumer_count);
-    memset(last, 0, (size_t)graph->value_count * sizeof *last);
-    for (int i = 0; i < graph->op_count; i++) {
-        for (int k = 0; k < graph->ops[i].input_count; k++) {
-            int value = graph->ops[i].inputs[k];
-            if (!is_repeated(last, i, value))
-                graph->values[value].consumers[next[value]++] = i;
+            MerValue *value = &graph->values[graph->ops[i].inputs[k]];
+            if (is_repeated(last, i, graph->ops[i].inputs[k]))
+                continue;
+            MER_GROW(graph->arena, value->consumers, value->consumer_count);
+            value->consumers[value->consumer_count++] = i;
         }
     }
 }
@@ -184,11 +185,8 @@ static bool count_op(MerGraph *graph, int index, int *last)
     for (int k = 0; k < op->output_count; k++)
         fits &= add(&op->output_bytes, graph->values[op->outputs[k]].bytes);
     op->macs = 0;
-    if (mer_op_kind_has_macs(op->kind)) {
-        op->macs = op->repeat;
-        for (int dim = 0; dim < MER_DIM_COUNT; dim++)
-            fits &= !__builtin_mul_overflow(op->macs, op->dims[dim], &op->macs);
-    }
+    if (mer_op_kind_has_macs(op->kind))
+        fits &= mer_op_multiply(op, &op->macs);
     return fits;
 }
 
@@ -228,29 +226,23 @@ static bool has_same_loops(const MerOp *a, const MerOp *b)
 
 static void group_layers(MerGraph *graph, MerArena *scratch)
 {
-    size_t slot_count = 16;
-    int    mapped_count = 0;
-    for (int i = 0; i < graph->op_count; i++)
-        mapped_count += mer_op_kind_has_macs(graph->ops[i].kind);
-    while (slot_count < 2 * (size_t)mapped_count)
-        slot_count *= 2;
-    int *slots = MER_ARRAY(scratch, int, slot_count); /* 1 + layer, 0: free */
-    graph->layers = MER_ARRAY(graph->arena, MerLayer, mapped_count);
+    MerKeyTable table = {.arena = scratch};
+    graph->layers = NULL;
     graph->layer_count = 0;
     for (int i = 0; i < graph->op_count; i++) {
-        MerOp *op = &graph->ops[i];
+        MerOp   *op = &graph->ops[i];
+        uint64_t key = hash_loops(op);
         op->layer = -1;
         if (!mer_op_kind_has_macs(op->kind))
             continue;
-        size_t slot = (size_t)hash_loops(op) & (slot_count - 1);
-        while (slots[slot] != 0 &&
-               !has_same_loops(op, &graph->ops[graph->layers[slots[slot] - 1].op]))
-            slot = (slot + 1) & (slot_count - 1);
-        if (slots[slot] == 0) {
-            graph->layers[graph->layer_count++].op = i;
-            slots[slot] = graph->layer_count;
+        do { /* other loops may have the same hash: then the next key is theirs */
+            op->layer = mer_key_table_add(&table, key++, graph->layer_count);
+        } while (op->layer < graph->layer_count &&
+                 !has_same_loops(op, &graph->ops[graph->layers[op->layer].op]));
+        if (op->layer == graph->layer_count) {
+            MER_GROW(graph->arena, graph->layers, graph->layer_count);
+            graph->layers[graph->layer_count++] = (MerLayer){.op = i};
         }
-        op->layer = slots[slot] - 1;
         graph->layers[op->layer].count++;
     }
 }
@@ -283,28 +275,24 @@ static uint64_t hash_content(const MerGraph *graph)
     return hash;
 }
 
-MerStatus mer_graph_finish(MerGraph *graph, MerError *error)
+static MerStatus derive(MerGraph *graph, MerArena *scratch, MerError *error)
 {
-    MerStatus status = mer_graph_check_ops(graph, error);
-    if (status == MER_OK)
-        status = measure_values(graph, error);
-    if (status == MER_OK)
-        status = find_producers(graph, error);
-    if (status == MER_OK)
-        status = check_inputs_exist(graph, error);
-    if (status != MER_OK)
-        return status;
-    MerArena *scratch = mer_arena_new();
-    status = sort_ops(graph, scratch, error);
-    if (status == MER_OK) {
-        link_consumers(graph, scratch);
-        status = count(graph, scratch, error);
-    }
-    if (status == MER_OK)
-        group_layers(graph, scratch);
-    mer_arena_free(scratch);
-    if (status != MER_OK)
-        return status;
+    MER_TRY(mer_graph_check_ops(graph, error));
+    MER_TRY(measure_values(graph, error));
+    MER_TRY(find_producers(graph, error));
+    MER_TRY(check_inputs_exist(graph, error));
+    MER_TRY(sort_ops(graph, scratch, error));
+    link_consumers(graph, scratch);
+    MER_TRY(count(graph, scratch, error));
+    group_layers(graph, scratch);
     graph->hash = hash_content(graph);
     return mer_graph_check(graph, error);
+}
+
+MerStatus mer_graph_finish(MerGraph *graph, MerError *error)
+{
+    MerArena *scratch = mer_arena_new();
+    MerStatus status = derive(graph, scratch, error);
+    mer_arena_free(scratch);
+    return status;
 }

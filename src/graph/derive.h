@@ -14,6 +14,9 @@ MerStatus mer_graph_check_ops(const MerGraph *graph, MerError *error);
 /* elements and bytes of a value; false if they overflow or a size is negative. Rank -1 gives 0. */
 bool mer_value_measure(const MerValue *value, int64_t *elements, int64_t *bytes);
 
+/* The repeats and all loop extents, multiplied; false if they overflow. */
+bool mer_op_multiply(const MerOp *op, int64_t *product);
+
 /* Float weights, and quantised ones: integers of at most 8 bits. */
 bool mer_type_is_parameter(MerType type);
 

@@ -2,6 +2,7 @@
  * that stood first goes first. Time is linear in the edges plus n log n. */
 #include "graph/order.h"
 
+#include "base/smallest.h"
 #include "mercator/arena.h"
 
 #include <stdio.h>
@@ -28,36 +29,6 @@ static bool is_sorted(int count, const int *first, const int *before)
         }
     }
     return true;
-}
-
-static void push(Sorter *sorter, int item)
-{
-    int at = sorter->heap_count++;
-    while (at > 0 && sorter->heap[(at - 1) / 2] > item) {
-        sorter->heap[at] = sorter->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    sorter->heap[at] = item;
-}
-
-static int pop(Sorter *sorter)
-{
-    int top = sorter->heap[0];
-    int last = sorter->heap[--sorter->heap_count];
-    int at = 0;
-    for (;;) {
-        int child = 2 * at + 1;
-        if (child >= sorter->heap_count)
-            break;
-        if (child + 1 < sorter->heap_count && sorter->heap[child + 1] < sorter->heap[child])
-            child++;
-        if (sorter->heap[child] >= last)
-            break;
-        sorter->heap[at] = sorter->heap[child];
-        at = child;
-    }
-    sorter->heap[at] = last;
-    return top;
 }
 
 /* Turns the lists of predecessors round: who reads each item. */
@@ -90,14 +61,14 @@ static void place_ready(Sorter *sorter)
 {
     for (int i = 0; i < sorter->count; i++) {
         if (sorter->open[i] == 0)
-            push(sorter, i);
+            mer_smallest_push(sorter->heap, &sorter->heap_count, i);
     }
     while (sorter->heap_count > 0) {
-        int item = pop(sorter);
+        int item = mer_smallest_take(sorter->heap, &sorter->heap_count);
         sorter->order[sorter->order_count++] = item;
         for (int k = sorter->reader_first[item]; k < sorter->reader_first[item + 1]; k++) {
             if (--sorter->open[sorter->readers[k]] == 0)
-                push(sorter, sorter->readers[k]);
+                mer_smallest_push(sorter->heap, &sorter->heap_count, sorter->readers[k]);
         }
     }
 }

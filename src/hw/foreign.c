@@ -31,18 +31,16 @@ static MerStatus parse(const char *path, const char *text, MerArena *arena, MerY
     return mer_yaml_parse(file, text, strlen(text), arena, root, error);
 }
 
-MerStatus mer_platform_adopt(MerYaml *root, MerArena *arena, MerYaml **adopted, MerError *error)
+MerStatus mer_platform_adopt(MerYaml *root, MerYaml **adopted, MerError *error)
 {
-    const char *text;
+    const char *text = NULL;
     *adopted = root;
     if (mer_vta_is_config(root)) {
-        MER_TRY(mer_vta_config_platform(root, arena, &text, error));
+        MER_TRY(mer_vta_config_platform(root, &text, error));
     } else if (mer_timeloop_is_architecture(root)) {
-        MER_TRY(mer_timeloop_platform(root, name_of(root->file, arena), arena, &text, error));
-    } else {
-        return MER_OK;
+        MER_TRY(mer_timeloop_platform(root, name_of(root->file, root->arena), &text, error));
     }
-    return parse(root->file, text, arena, adopted, error);
+    return text ? parse(root->file, text, root->arena, adopted, error) : MER_OK;
 }
 
 static MerStatus read_several(const char *paths, MerArena *arena, MerYaml **root, MerError *error)
@@ -55,7 +53,7 @@ static MerStatus read_several(const char *paths, MerArena *arena, MerYaml **root
                              "are given together",
                              paths);
     }
-    return mer_platform_adopt(merged, arena, root, error);
+    return mer_platform_adopt(merged, root, error);
 }
 
 MerStatus mer_platform_read_file(const char *paths, MerArena *arena, MerYaml **root,
@@ -75,7 +73,7 @@ MerStatus mer_platform_read_file(const char *paths, MerArena *arena, MerYaml **r
         return parse(paths, text, arena, root, error);
     }
     MER_TRY(mer_yaml_parse(paths, data, size, arena, &read, error));
-    return mer_platform_adopt(read, arena, root, error);
+    return mer_platform_adopt(read, root, error);
 }
 
 /* A line that starts with `architecture:` or `arch:`, as Timeloop's machines do. */

@@ -57,29 +57,23 @@ const char *mer_platform_plain_name(const char *text, size_t length, MerArena *a
     return name;
 }
 
-MerStatus mer_platform_expected(const MerYaml *node, const char *what, const char *const *names,
-                                int count, MerError *error)
-{
-    const char *near = mer_name_nearest(node->text, names, count);
-    return mer_yaml_expected(node, error, "%s%s%s%s", what, near != NULL ? ", did you mean \"" : "",
-                             near != NULL ? near : "", near != NULL ? "\"" : "");
-}
-
-MerStatus mer_platform_check_keys(const MerYaml *map, const MerKeyKinds *table, int count,
+MerStatus mer_platform_check_keys(const MerYaml *map, const MerKeyKinds *table,
                                   MerPlatformKind kind, MerError *error)
 {
     for (int i = 0; i < map->count; i++) {
-        for (int j = 0; j < count; j++) {
-            if (!mer_name_equal(map->keys[i], table[j].key) ||
-                (table[j].kinds & (1u << kind)) != 0) {
-                continue;
+        for (const MerKeyKinds *row = table; row->kinds != 0; row++) {
+            for (int k = 0; row->keys[k] != NULL && !(row->kinds >> kind & 1); k++) {
+                if (!mer_name_equal(map->keys[i], row->keys[k])) {
+                    continue;
+                }
+                MerYaml place = mer_platform_key(map, i);
+                char    kinds[80];
+                kind_list(row->kinds, kinds, sizeof kinds);
+                return mer_yaml_error(&place, error,
+                                      "%s%s%s belongs to %s platforms, this one is %s", map->path,
+                                      *map->path == '\0' ? "" : ".", row->keys[k], kinds,
+                                      mer_platform_kind_name(kind));
             }
-            MerYaml place = mer_platform_key(map, i);
-            char    kinds[80];
-            kind_list(table[j].kinds, kinds, sizeof kinds);
-            return mer_yaml_error(&place, error, "%s%s%s belongs to %s platforms, this one is %s",
-                                  map->path, *map->path == '\0' ? "" : ".", table[j].key, kinds,
-                                  mer_platform_kind_name(kind));
         }
     }
     return MER_OK;
@@ -131,6 +125,13 @@ MerStatus mer_platform_need_count(MerYaml *map, const char *key, int *value, Mer
     return mer_platform_get_count(map, key, value, error);
 }
 
+MerStatus mer_platform_need_power(MerYaml *map, const char *key, int *value, MerError *error)
+{
+    MER_TRY(mer_platform_need_count(map, key, value, error));
+    bool is_power = (*value & (*value - 1)) == 0;
+    return is_power ? MER_OK : mer_yaml_expected(mer_yaml_get(map, key), error, "a power of two");
+}
+
 MerStatus mer_platform_name(const MerYaml *node, const char **name, MerError *error)
 {
     static const char allowed[] =
@@ -142,9 +143,15 @@ MerStatus mer_platform_name(const MerYaml *node, const char **name, MerError *er
     return MER_OK;
 }
 
-MerStatus mer_platform_need_name(MerYaml *map, const char **name, MerError *error)
+MerStatus mer_platform_get_name(MerYaml *map, const char *key, const char **name, MerError *error)
+{
+    const MerYaml *node = mer_yaml_get(map, key);
+    return node != NULL ? mer_platform_name(node, name, error) : MER_OK;
+}
+
+MerStatus mer_platform_need_name(MerYaml *map, const char *key, const char **name, MerError *error)
 {
     MerYaml *node;
-    MER_TRY(mer_yaml_need(map, "name", &node, error));
+    MER_TRY(mer_yaml_need(map, key, &node, error));
     return mer_platform_name(node, name, error);
 }

@@ -39,14 +39,13 @@ static MerYaml **find_key(MerYaml *map, const char *part)
     return NULL;
 }
 
-static MerYaml *new_node(MerYamlKind kind, const char *change, size_t offset, const char *text,
-                         MerArena *arena)
+static MerYaml *new_node(MerYamlKind kind, const char *change, const char *text, MerArena *arena)
 {
     MerYaml *node = MER_NEW(arena, MerYaml);
     *node = (MerYaml){.kind = kind,
                       .file = change,
                       .line = 1,
-                      .column = (int)offset + 1,
+                      .column = text != NULL ? (int)(text - change) + 1 : 1,
                       .text = text,
                       .path = "",
                       .arena = arena};
@@ -69,12 +68,12 @@ static int split(char *path, char *parts[], int capacity)
 }
 
 /* The names of a list's items: DRAM, GLB, RF. */
-static const char *list_items(const MerYaml *list, MerArena *arena)
+static const char *list_items(const MerYaml *list)
 {
     const char *names = "";
     for (int i = 0; i < list->count; i++) {
         const char *name = mer_platform_item_name(list->items[i]);
-        names = mer_arena_format(arena, "%s%s%s", names, *names ? ", " : "",
+        names = mer_arena_format(list->arena, "%s%s%s", names, *names ? ", " : "",
                                  name != NULL ? name : "an item without a name");
     }
     return names;
@@ -106,20 +105,19 @@ static MerYaml **find_size(MerYaml *map, const char *key)
 }
 
 /* One step down to the map or list that `part` names. */
-static MerStatus step(MerYaml **node, const char *part, const char *change, MerArena *arena,
-                      MerError *error)
+static MerStatus step(MerYaml **node, const char *part, const char *change, MerError *error)
 {
+    MerArena *arena = (*node)->arena;
     if ((*node)->kind == MER_YAML_LIST) {
         MerYaml *item = find_item(*node, part);
         if (item == NULL) {
-            return fail(
-                error, change, part,
-                mer_arena_format(arena, "is not there, expected %s", list_items(*node, arena)));
+            return fail(error, change, part,
+                        mer_arena_format(arena, "is not there, expected %s", list_items(*node)));
         }
         *node = item;
     } else if ((*node)->kind == MER_YAML_MAP) {
         MerYaml **value = find_key(*node, part);
-        MerYaml  *child = value != NULL ? *value : new_node(MER_YAML_MAP, change, 0, NULL, arena);
+        MerYaml  *child = value != NULL ? *value : new_node(MER_YAML_MAP, change, NULL, arena);
         if (value == NULL) { /* it may still be a good one: the reader of the platform decides */
             mer_yaml_add(*node, part, child, child->line, child->column);
         }
@@ -130,7 +128,7 @@ static MerStatus step(MerYaml **node, const char *part, const char *change, MerA
     return MER_OK;
 }
 
-MerStatus mer_platform_change(MerYaml *root, const char *change, MerArena *arena, MerError *error)
+MerStatus mer_platform_change(MerYaml *root, const char *change, MerError *error)
 {
     char       *parts[16];
     const char *equals = strchr(change, '=');
@@ -139,7 +137,8 @@ MerStatus mer_platform_change(MerYaml *root, const char *change, MerArena *arena
             error, MER_INVALID,
             "change \"%.200s\", expected PATH=VALUE such as memories.GLB.words=16Ki", change);
     }
-    int count = split(mer_arena_text_n(arena, change, (size_t)(equals - change)), parts, 16);
+    const char *path = mer_arena_text_n(root->arena, change, (size_t)(equals - change));
+    int         count = split(mer_arena_text(root->arena, path), parts, 16);
     if (count < 1 || count > 16) {
         return fail(error, change, "the path", "has no parts, or more than 16");
     }
@@ -147,15 +146,14 @@ MerStatus mer_platform_change(MerYaml *root, const char *change, MerArena *arena
     const char *list = find_key(root, parts[0]) == NULL ? list_with(root, parts[0]) : NULL;
     if (list != NULL) {
         return fail(error, change, parts[0],
-                    mer_arena_format(arena, "is one of the %s, did you mean %s.%s", list, list,
-                                     mer_arena_text_n(arena, change, (size_t)(equals - change))));
+                    mer_arena_format(root->arena, "is one of the %s, did you mean %s.%s", list,
+                                     list, path));
     }
     for (int i = 0; i + 1 < count; i++) {
-        MER_TRY(step(&node, parts[i], change, arena, error));
+        MER_TRY(step(&node, parts[i], change, error));
     }
     const char *last = parts[count - 1];
-    MerYaml    *value =
-        new_node(MER_YAML_SCALAR, change, (size_t)(equals - change) + 1, equals + 1, arena);
+    MerYaml    *value = new_node(MER_YAML_SCALAR, change, equals + 1, root->arena);
     if (node->kind != MER_YAML_MAP) {
         return fail(error, change, last, "is no key of a map");
     }
@@ -169,6 +167,6 @@ MerStatus mer_platform_change(MerYaml *root, const char *change, MerArena *arena
     } else {
         mer_yaml_add(node, last, value, value->line, value->column);
     }
-    mer_platform_set_paths(root, "", arena);
+    mer_platform_set_paths(root, "");
     return MER_OK;
 }

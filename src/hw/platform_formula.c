@@ -3,7 +3,7 @@
  * (docs/platform-format.md, "Formulas"). */
 #include "hw/reader.h"
 
-#include "mercator/option.h"
+#include "base/yaml_need.h"
 
 #include <float.h>
 #include <math.h>
@@ -17,9 +17,6 @@ enum {
     DENSE = CONV | POINTWISE | LINEAR,
     ANY_OPERATOR = DENSE | DEPTHWISE
 };
-
-static const char *const operator_names[] = {"conv", "pointwise", "linear", "depthwise"};
-enum { OPERATOR_COUNT = 4 };
 
 /* A constant is a number >= 0; a '+' before its name asks for > 0 (it divides, or counts
  * hardware). */
@@ -91,11 +88,10 @@ static int count_scalars(const MerYaml *node)
 }
 
 static MerStatus read_number(MerConstant *constant, const MerYaml *node, bool positive,
-                             MerArena *arena, MerError *error)
+                             MerError *error)
 {
-    double *values = MER_ARRAY(arena, double, count_scalars(node) + 1);
+    double *values = MER_ARRAY(node->arena, double, count_scalars(node) + 1);
     constant->values = values;
-    constant->count = 0;
     MER_TRY(read_values(node, positive, values, &constant->count, error));
     if (constant->count == 0) {
         return mer_yaml_expected(node, error, "at least one number");
@@ -103,104 +99,91 @@ static MerStatus read_number(MerConstant *constant, const MerYaml *node, bool po
     return MER_OK;
 }
 
-static MerConstant *open_formula(MerFormula *formula, const MerYaml *map, MerArena *arena)
+/* One more constant of a formula. Their lists have no gaps, so that they can be grown. */
+static MerConstant *add_constant(MerFormula *formula, const char *name, MerArena *arena)
 {
-    MerConstant *constants = MER_ARRAY(arena, MerConstant, map->count + 1);
+    MerConstant *constants = (MerConstant *)formula->constants;
+    MER_GROW(arena, constants, formula->count);
     formula->constants = constants;
-    formula->count = 0;
-    return constants;
+    constants[formula->count] = (MerConstant){.name = name};
+    return &constants[formula->count++];
 }
 
-/* The constants of `rule` that `map` gives, in the order of the file. */
+/* The constants of `rule` that `map` gives. */
 static MerStatus read_constants(MerFormula *formula, const Rule *rule, MerYaml *map,
-                                MerArena *arena, MerError *error)
+                                MerError *error)
 {
-    int          limit = formula->count + map->count;
-    MerConstant *constants = MER_ARRAY(arena, MerConstant, limit + 1);
-    memcpy(constants, formula->constants, (size_t)formula->count * sizeof *constants);
     for (int i = 0; rule->constants[i] != NULL; i++) {
         bool        positive = rule->constants[i][0] == '+';
         const char *name = rule->constants[i] + positive;
         MerYaml    *node = mer_yaml_get(map, name);
-        if (node == NULL) {
-            continue;
+        if (node != NULL) {
+            MerConstant *constant = add_constant(formula, name, map->arena);
+            MER_TRY(read_number(constant, node, positive, error));
         }
-        MerConstant *constant = &constants[formula->count++];
-        constant->name = name;
-        MER_TRY(read_number(constant, node, positive, arena, error));
     }
-    formula->constants = constants;
     return MER_OK;
 }
 
+/* The rule that `formula` of a map names. */
 static MerStatus read_rule(const Rule *rules, int count, MerYaml *map, const Rule **rule,
-                           MerError *error)
+                           MerFormula *formula, MerError *error)
 {
     const char *names[16];
-    MerYaml    *node;
     int         index;
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
-    MER_TRY(mer_yaml_need(map, "formula", &node, error));
     for (int i = 0; i < count; i++) {
         names[i] = rules[i].name;
     }
-    MER_TRY(mer_yaml_word(node, names, count, &index, error));
+    MER_TRY(mer_yaml_need_word(map, "formula", names, count, &index, error));
     *rule = &rules[index];
+    formula->name = (*rule)->name;
     return MER_OK;
-}
-
-static void add_text(MerFormula *formula, MerConstant *constants, const char *name,
-                     const char *text)
-{
-    constants[formula->count++] = (MerConstant){.name = name, .text = text};
 }
 
 /* The words of a cost: which axis is x, a table's file, and formulas of single operators, as in
  * `{formula: simd-matmul, depthwise: gap8-depthwise}`. */
-static MerStatus read_cost_words(MerFormula *cost, MerYaml *map, MerConstant *constants,
-                                 MerArena *arena, MerError *error)
+static MerStatus read_cost_words(MerFormula *cost, MerYaml *map, MerError *error)
 {
     static const char *const axes[] = {"height", "width"};
     MerYaml                 *node = mer_yaml_get(map, "x_axis");
+    const char              *names[COST_RULES];
     int                      index;
     if (node != NULL) {
         MER_TRY(mer_yaml_word(node, axes, 2, &index, error));
-        add_text(cost, constants, "x_axis", axes[index]);
+        add_constant(cost, "x_axis", map->arena)->text = axes[index];
     }
     node = strcmp(cost->name, "table") == 0 ? mer_yaml_get(map, "file") : NULL;
     if (node != NULL) {
-        MER_TRY(mer_platform_read_table(node, &constants[cost->count++], arena, error));
+        MER_TRY(mer_platform_read_table(node, add_constant(cost, "rows", map->arena), error));
     }
-    const char *names[COST_RULES];
     for (int i = 0; i < COST_RULES; i++) {
         names[i] = cost_rules[i].name;
     }
-    for (int i = 0; i < OPERATOR_COUNT; i++) {
-        node = mer_yaml_get(map, operator_names[i]);
+    for (int i = 0; i < MER_OPERATOR_COUNT; i++) {
+        node = mer_yaml_get(map, mer_operator_names[i]);
         if (node == NULL) {
             continue;
         }
         MER_TRY(mer_yaml_word(node, names, COST_RULES, &index, error));
         if ((cost_rules[index].operators & (1u << i)) == 0) {
-            return mer_yaml_expected(node, error, "a formula that takes %s", operator_names[i]);
+            return mer_yaml_expected(node, error, "a formula that takes %s", mer_operator_names[i]);
         }
-        add_text(cost, constants, operator_names[i], names[index]);
+        add_constant(cost, mer_operator_names[i], map->arena)->text = names[index];
     }
     return MER_OK;
 }
 
-MerStatus mer_platform_read_cost(MerYaml *unit, MerUnit *into, MerArena *arena, MerError *error)
+MerStatus mer_platform_read_cost(MerYaml *unit, MerUnit *into, MerError *error)
 {
     static const Rule common = {"", 0, {"elementwise_per_cycle"}};
     MerYaml          *map;
     const Rule       *rule;
     MER_TRY(mer_yaml_need(unit, "cost", &map, error));
-    MER_TRY(read_rule(cost_rules, COST_RULES, map, &rule, error));
-    into->cost.name = rule->name;
-    MerConstant *constants = open_formula(&into->cost, map, arena);
-    MER_TRY(read_cost_words(&into->cost, map, constants, arena, error));
-    MER_TRY(read_constants(&into->cost, rule, map, arena, error));
-    MER_TRY(read_constants(&into->cost, &common, map, arena, error));
+    MER_TRY(read_rule(cost_rules, COST_RULES, map, &rule, &into->cost, error));
+    MER_TRY(read_cost_words(&into->cost, map, error));
+    MER_TRY(read_constants(&into->cost, rule, map, error));
+    MER_TRY(read_constants(&into->cost, &common, map, error));
     return mer_yaml_finish(map, error);
 }
 
@@ -214,8 +197,8 @@ bool mer_platform_formula_takes(const MerFormula *cost, const char *operator_nam
         }
     }
     for (int i = 0; i < COST_RULES; i++) {
-        for (int j = 0; j < OPERATOR_COUNT && strcmp(cost_rules[i].name, formula) == 0; j++) {
-            if (strcmp(operator_names[j], operator_name) == 0) {
+        for (int j = 0; j < MER_OPERATOR_COUNT && strcmp(cost_rules[i].name, formula) == 0; j++) {
+            if (strcmp(mer_operator_names[j], operator_name) == 0) {
                 return (cost_rules[i].operators & (1u << j)) != 0;
             }
         }
@@ -223,24 +206,20 @@ bool mer_platform_formula_takes(const MerFormula *cost, const char *operator_nam
     return false;
 }
 
-MerStatus mer_platform_read_requantise(MerYaml *unit, MerUnit *into, MerArena *arena,
-                                       MerError *error)
+MerStatus mer_platform_read_requantise(MerYaml *unit, MerUnit *into, MerError *error)
 {
     MerYaml    *map = mer_yaml_get(unit, "requantise");
     const Rule *rule;
     if (map == NULL) {
         return MER_OK;
     }
-    MER_TRY(read_rule(requantise_rules, REQUANTISE_RULES, map, &rule, error));
-    into->requantise.name = rule->name;
-    open_formula(&into->requantise, map, arena);
-    MER_TRY(read_constants(&into->requantise, rule, map, arena, error));
+    MER_TRY(read_rule(requantise_rules, REQUANTISE_RULES, map, &rule, &into->requantise, error));
+    MER_TRY(read_constants(&into->requantise, rule, map, error));
     return mer_yaml_finish(map, error);
 }
 
 /* A map of single numbers under the name of its rule. */
-static MerStatus read_numbers(MerFormula *formula, const Rule *rule, MerYaml *root, MerArena *arena,
-                              MerError *error)
+static MerStatus read_numbers(MerFormula *formula, const Rule *rule, MerYaml *root, MerError *error)
 {
     MerYaml *map = mer_yaml_get(root, rule->name);
     if (map == NULL) {
@@ -248,8 +227,7 @@ static MerStatus read_numbers(MerFormula *formula, const Rule *rule, MerYaml *ro
     }
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
     formula->name = rule->name;
-    open_formula(formula, map, arena);
-    MER_TRY(read_constants(formula, rule, map, arena, error));
+    MER_TRY(read_constants(formula, rule, map, error));
     for (int i = 0; i < formula->count; i++) {
         if (formula->constants[i].count != 1) {
             return mer_yaml_expected(mer_yaml_get(map, formula->constants[i].name), error,
@@ -259,32 +237,22 @@ static MerStatus read_numbers(MerFormula *formula, const Rule *rule, MerYaml *ro
     return mer_yaml_finish(map, error);
 }
 
-MerStatus mer_platform_read_timing(MerPlatform *platform, MerYaml *root, MerArena *arena,
-                                   MerError *error)
+MerStatus mer_platform_read_timing(MerPlatform *platform, MerYaml *root, MerError *error)
 {
-    MER_TRY(read_numbers(&platform->timing, &timing_rule, root, arena, error));
-    return read_numbers(&platform->energy, &energy_rule, root, arena, error);
-}
-
-static bool is_unit(const MerPlatform *platform, const char *name)
-{
-    for (int i = 0; i < platform->unit_count; i++) {
-        if (mer_name_equal(platform->units[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
+    MER_TRY(read_numbers(&platform->timing, &timing_rule, root, error));
+    return read_numbers(&platform->energy, &energy_rule, root, error);
 }
 
 /* `digital+analog`: every part must be a unit. */
-static MerStatus check_set(const MerPlatform *platform, const MerYaml *map, const char *key,
-                           const MerYaml *value, MerArena *arena, MerError *error)
+static MerStatus check_set(const MerPlatform *platform, const MerYaml *map, int index,
+                           MerError *error)
 {
-    for (const char *part = key; part != NULL;) {
+    for (const char *part = map->keys[index]; part != NULL;) {
         size_t      length = strcspn(part, "+");
-        const char *name = mer_arena_text_n(arena, part, length);
-        if (!is_unit(platform, name)) {
-            return mer_yaml_error(value, error, "%s.%s: there is no unit %s", map->path, key, name);
+        const char *name = mer_arena_text_n(map->arena, part, length);
+        if (mer_unit_find(platform->units, platform->unit_count, name) < 0) {
+            return mer_yaml_error(map->items[index], error, "%s.%s: there is no unit %s", map->path,
+                                  map->keys[index], name);
         }
         part = part[length] == '+' ? part + length + 1 : NULL;
     }
@@ -292,38 +260,36 @@ static MerStatus check_set(const MerPlatform *platform, const MerYaml *map, cons
 }
 
 /* `by-set` gives the power of each set of busy units, `additive` of each unit alone and `idle`. */
-MerStatus mer_platform_read_power(MerPlatform *platform, MerYaml *root, MerArena *arena,
-                                  MerError *error)
+MerStatus mer_platform_read_power(MerPlatform *platform, MerYaml *root, MerError *error)
 {
     static const Rule rules[] = {{"by-set", 0, {NULL}}, {"additive", 0, {NULL}}};
+    MerFormula       *power = &platform->power_mw;
     MerYaml          *map = mer_yaml_get(root, "power_mw");
     const Rule       *rule;
     if (map == NULL) {
         return MER_OK;
     }
-    MER_TRY(read_rule(rules, 2, map, &rule, error));
+    MER_TRY(read_rule(rules, 2, map, &rule, power, error));
     if (map->count > MER_MAX_CONSTANTS) {
         return mer_yaml_error(map, error, "power_mw has %d keys, expected at most %d", map->count,
                               MER_MAX_CONSTANTS);
     }
-    platform->power_mw.name = rule->name;
-    MerConstant *constants = open_formula(&platform->power_mw, map, arena);
     for (int i = 0; i < map->count; i++) {
-        bool is_idle = rule == &rules[1] && strcmp(map->keys[i], "idle") == 0;
+        bool is_additive = rule == &rules[1];
+        bool is_idle = is_additive && strcmp(map->keys[i], "idle") == 0;
         if (strcmp(map->keys[i], "formula") == 0) {
             continue;
         }
-        if (rule == &rules[1] && !is_idle && strchr(map->keys[i], '+') != NULL) {
+        if (is_additive && strchr(map->keys[i], '+') != NULL) {
             return mer_yaml_error(map->items[i], error, "%s.%s: additive power is per unit",
                                   map->path, map->keys[i]);
         }
         if (!is_idle) {
-            MER_TRY(check_set(platform, map, map->keys[i], map->items[i], arena, error));
+            MER_TRY(check_set(platform, map, i, error));
         }
-        MerConstant *constant = &constants[platform->power_mw.count++];
-        constant->name = map->keys[i];
         MER_TRY(mer_yaml_check_kind(map->items[i], MER_YAML_SCALAR, error));
-        MER_TRY(read_number(constant, map->items[i], false, arena, error));
+        MerConstant *constant = add_constant(power, map->keys[i], map->arena);
+        MER_TRY(read_number(constant, map->items[i], false, error));
     }
     return MER_OK;
 }

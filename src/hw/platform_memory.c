@@ -2,6 +2,7 @@
  * what they hold, and the fan-out below them (docs/platform-format.md, "Memories, outermost first"). */
 #include "hw/reader.h"
 
+#include "base/yaml_need.h"
 #include "mercator/graph.h"
 #include "mercator/option.h"
 
@@ -11,30 +12,13 @@
 enum { RATED = MER_IN_PE_ARRAY | MER_IN_CORES | MER_IN_SOC, SIZED = RATED | MER_IN_VTA };
 
 static const MerKeyKinds memory_keys[] = {
-    {"name", SIZED},
-    {"words", SIZED},
-    {"bytes", SIZED},
-    {"word_bits", SIZED},
-    {"words_per_cycle", RATED},
-    {"bytes_per_cycle", RATED},
-    {"bytes_per_s", RATED},
-    {"read_words_per_cycle", RATED},
-    {"read_bytes_per_cycle", RATED},
-    {"read_bytes_per_s", RATED},
-    {"write_words_per_cycle", RATED},
-    {"write_bytes_per_cycle", RATED},
-    {"write_bytes_per_s", RATED},
-    {"access_pj", RATED},
-    {"read_pj", RATED},
-    {"write_pj", RATED},
-    {"update_pj", RATED},
-    {"pj_per_byte", RATED},
-    {"keep", MER_IN_PE_ARRAY},
-    {"bypass", MER_IN_PE_ARRAY},
-    {"buffers", MER_IN_PE_ARRAY},
-    {"partition_words", MER_IN_PE_ARRAY},
-    {"fanout", MER_IN_PE_ARRAY},
-};
+    {SIZED, {"name", "words", "bytes", "word_bits"}},
+    {RATED,
+     {"words_per_cycle", "bytes_per_cycle", "bytes_per_s", "read_words_per_cycle",
+      "read_bytes_per_cycle", "read_bytes_per_s", "write_words_per_cycle", "write_bytes_per_cycle",
+      "write_bytes_per_s", "access_pj", "read_pj", "write_pj", "update_pj", "pj_per_byte"}},
+    {MER_IN_PE_ARRAY, {"keep", "bypass", "buffers", "partition_words", "fanout"}},
+    {0}};
 
 /* The unit forms of one rate, by direction: both, read, write. */
 static const char *const rate_keys[3][3] = {
@@ -105,7 +89,6 @@ static MerStatus read_size(MerMemory *memory, MerYaml *map, MerError *error)
 {
     MerYaml *words = mer_yaml_get(map, "words");
     MerYaml *bytes = mer_yaml_get(map, "bytes");
-    memory->words = memory->bytes = INFINITY;
     if (words != NULL && bytes != NULL) {
         return given_twice(words, bytes, "a size", error);
     }
@@ -139,17 +122,17 @@ static MerStatus read_energy(MerMemory *memory, MerYaml *map, MerError *error)
     return MER_OK;
 }
 
-static MerStatus read_tensors(MerYaml *map, const char *key, unsigned *mask, MerError *error)
+MerStatus mer_tensors_read(MerYaml *map, const char *key, unsigned *mask, MerError *error)
 {
-    static const char *const letters[] = {"W", "I", "O"};
-    MerYaml                 *list = mer_yaml_get(map, key);
+    MerYaml *list = mer_yaml_get(map, key);
     if (list == NULL) {
         return MER_OK;
     }
     MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     for (int i = 0; i < list->count; i++) {
         int tensor;
-        MER_TRY(mer_yaml_word(list->items[i], letters, MER_TENSOR_COUNT, &tensor, error));
+        MER_TRY(
+            mer_yaml_word(list->items[i], mer_tensor_letters, MER_TENSOR_COUNT, &tensor, error));
         *mask |= 1u << tensor;
     }
     return MER_OK;
@@ -157,18 +140,15 @@ static MerStatus read_tensors(MerYaml *map, const char *key, unsigned *mask, Mer
 
 static MerStatus read_partition(MerMemory *memory, MerYaml *map, MerError *error)
 {
-    static const char *const letters[] = {"W", "I", "O"};
-    MerYaml                 *partition = mer_yaml_get(map, "partition_words");
-    for (int i = 0; i < MER_TENSOR_COUNT; i++) {
-        memory->partition_words[i] = INFINITY;
-    }
+    MerYaml *partition = mer_yaml_get(map, "partition_words");
     if (partition == NULL) {
         return MER_OK;
     }
     MER_TRY(mer_yaml_check_kind(partition, MER_YAML_MAP, error));
     for (int i = 0; i < MER_TENSOR_COUNT; i++) {
-        MER_TRY(mer_platform_get_size(partition, letters[i], &memory->partition_words[i], error));
-        memory->has_partition |= !isinf(memory->partition_words[i]);
+        double *words = &memory->partition_words[i];
+        MER_TRY(mer_platform_get_size(partition, mer_tensor_letters[i], words, error));
+        memory->has_partition |= !isinf(*words);
     }
     return mer_yaml_finish(partition, error);
 }
@@ -178,7 +158,6 @@ static MerStatus read_fanout(MerMemory *memory, MerYaml *map, double clock_hz, M
     MerFanout *fanout = &memory->fanout;
     MerYaml   *node = mer_yaml_get(map, "fanout");
     MerYaml   *given;
-    *fanout = (MerFanout){.x = 1, .y = 1, .words_per_cycle = memory->read_words_per_cycle};
     if (node == NULL) {
         return MER_OK;
     }
@@ -195,9 +174,8 @@ static MerStatus read_fanout(MerMemory *memory, MerYaml *map, double clock_hz, M
 /* What a pe-array memory holds, and how it is cut. */
 static MerStatus read_contents(MerMemory *memory, MerYaml *map, double clock_hz, MerError *error)
 {
-    memory->buffers = 1;
-    MER_TRY(read_tensors(map, "keep", &memory->keep, error));
-    MER_TRY(read_tensors(map, "bypass", &memory->bypass, error));
+    MER_TRY(mer_tensors_read(map, "keep", &memory->keep, error));
+    MER_TRY(mer_tensors_read(map, "bypass", &memory->bypass, error));
     unsigned both = memory->keep & memory->bypass;
     if (both != 0) {
         return mer_yaml_error(map, error, "%s has %c in both keep and bypass", map->path,
@@ -211,30 +189,28 @@ static MerStatus read_contents(MerMemory *memory, MerYaml *map, double clock_hz,
 static MerStatus read_memory(const MerPlatform *platform, MerMemory *memory, MerYaml *map,
                              MerError *error)
 {
-    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
-    MER_TRY(mer_platform_check_keys(map, memory_keys, sizeof memory_keys / sizeof *memory_keys,
-                                    platform->kind, error));
-    MER_TRY(mer_platform_need_name(map, &memory->name, error));
     int64_t word_bits = platform->word_bits;
+    *memory = (MerMemory){.words = INFINITY,
+                          .bytes = INFINITY,
+                          .read_words_per_cycle = INFINITY,
+                          .write_words_per_cycle = INFINITY,
+                          .bytes_per_s = INFINITY,
+                          .buffers = 1,
+                          .partition_words = {INFINITY, INFINITY, INFINITY},
+                          .fanout = {.x = 1, .y = 1}};
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    MER_TRY(mer_platform_check_keys(map, memory_keys, platform->kind, error));
+    MER_TRY(mer_platform_need_name(map, "name", &memory->name, error));
     MER_TRY(mer_yaml_get_int(map, "word_bits", 1, 4096, &word_bits, error));
     memory->word_bits = (int)word_bits;
     MER_TRY(read_size(memory, map, error));
     if (platform->kind != MER_PLATFORM_VTA) {
         MER_TRY(read_energy(memory, map, error));
         MER_TRY(read_rates(memory, map, platform->clock_hz, error));
-    } else {
-        memory->read_words_per_cycle = memory->write_words_per_cycle = INFINITY;
-        memory->bytes_per_s = INFINITY;
     }
+    memory->fanout.words_per_cycle = memory->read_words_per_cycle;
     if (platform->kind == MER_PLATFORM_PE_ARRAY) {
         MER_TRY(read_contents(memory, map, platform->clock_hz, error));
-    } else {
-        memory->buffers = 1;
-        memory->fanout =
-            (MerFanout){.x = 1, .y = 1, .words_per_cycle = memory->read_words_per_cycle};
-        for (int i = 0; i < MER_TENSOR_COUNT; i++) {
-            memory->partition_words[i] = INFINITY;
-        }
     }
     return mer_yaml_finish(map, error);
 }
@@ -278,30 +254,26 @@ static MerStatus check_vta(const MerPlatform *platform, MerYaml *list, MerError 
 {
     static const char *const names[] = {"uop", "inp", "wgt", "acc"};
     for (int i = 0; i < platform->memory_count || i < 4; i++) {
-        if (i >= platform->memory_count || i >= 4 ||
-            strcmp(platform->memories[i].name, names[i]) != 0) {
-            const MerYaml *place = i < list->count ? list->items[i] : list;
-            return mer_yaml_error(place, error,
+        const MerMemory *memory = i < platform->memory_count ? &platform->memories[i] : NULL;
+        MerYaml         *map = memory != NULL ? list->items[i] : list;
+        if (memory == NULL || i >= 4 || strcmp(memory->name, names[i]) != 0) {
+            return mer_yaml_error(map, error,
                                   "%s is %s, expected the memories uop, inp, wgt, acc "
                                   "of a vta, in this order",
-                                  place->path,
-                                  i < list->count ? platform->memories[i].name : "too short");
+                                  map->path, memory != NULL ? memory->name : "too short");
         }
-        MerYaml *map = list->items[i];
-        if (isinf(platform->memories[i].bytes)) {
-            MerYaml *bytes;
+        MerYaml *bytes = mer_yaml_get(map, "bytes"), *bits = mer_yaml_get(map, "word_bits");
+        if (isinf(memory->bytes)) {
             return mer_yaml_need(map, "bytes", &bytes, error);
         }
-        if (!is_power_of_two(platform->memories[i].bytes)) {
-            MerYaml *size = mer_yaml_get(map, "bytes");
-            return mer_yaml_expected(size != NULL ? size : mer_yaml_get(map, "words"), error,
+        if (!is_power_of_two(memory->bytes)) {
+            return mer_yaml_expected(bytes != NULL ? bytes : mer_yaml_get(map, "words"), error,
                                      "a power of two");
         }
-        if (!is_power_of_two(platform->memories[i].word_bits)) {
-            MerYaml *bits = mer_yaml_get(map, "word_bits");
+        if (!is_power_of_two(memory->word_bits)) {
             return mer_yaml_error(bits != NULL ? bits : map, error,
                                   "%s.word_bits is %d, expected a power of two", map->path,
-                                  platform->memories[i].word_bits);
+                                  memory->word_bits);
         }
     }
     return MER_OK;
@@ -321,15 +293,13 @@ static MerStatus check_names(const MerPlatform *platform, MerYaml *list, MerErro
     return MER_OK;
 }
 
-MerStatus mer_platform_read_memories(MerPlatform *platform, MerYaml *root, MerArena *arena,
-                                     MerError *error)
+MerStatus mer_platform_read_memories(MerPlatform *platform, MerYaml *root, MerError *error)
 {
     MerYaml *list;
     if (platform->kind == MER_PLATFORM_SOC && mer_yaml_get(root, "memories") == NULL) {
         return MER_OK;
     }
-    MER_TRY(mer_yaml_need(root, "memories", &list, error));
-    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    MER_TRY(mer_yaml_need_list(root, "memories", &list, error));
     if (list->count == 0 && platform->kind != MER_PLATFORM_SOC) {
         return mer_yaml_error(list, error, "memories is empty, expected at least one memory");
     }
@@ -337,7 +307,7 @@ MerStatus mer_platform_read_memories(MerPlatform *platform, MerYaml *root, MerAr
         return mer_yaml_error(list, error, "memories has %d items, expected at most %d",
                               list->count, MER_MAX_MEMORIES);
     }
-    MerMemory *memories = MER_ARRAY(arena, MerMemory, list->count);
+    MerMemory *memories = MER_ARRAY(root->arena, MerMemory, list->count);
     platform->memories = memories;
     platform->memory_count = list->count;
     for (int i = 0; i < list->count; i++) {

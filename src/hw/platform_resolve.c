@@ -24,10 +24,9 @@ typedef struct Chain { /* the files being read, outermost first */
     int  count;
 } Chain;
 
-static MerStatus resolve(MerYaml *root, Chain *chain, MerArena *arena, MerYaml **resolved,
-                         MerError *error);
+static MerStatus resolve(MerYaml *root, Chain *chain, MerYaml **resolved, MerError *error);
 
-void mer_platform_set_paths(MerYaml *node, const char *path, MerArena *arena)
+void mer_platform_set_paths(MerYaml *node, const char *path)
 {
     node->path = path;
     for (int i = 0; node->kind != MER_YAML_SCALAR && i < node->count; i++) {
@@ -35,12 +34,12 @@ void mer_platform_set_paths(MerYaml *node, const char *path, MerArena *arena)
         if (strlen(path) > MAX_PATH_TEXT) {
             child = path;
         } else if (node->kind == MER_YAML_LIST) {
-            child = mer_arena_format(arena, "%s[%d]", path, i);
+            child = mer_arena_format(node->arena, "%s[%d]", path, i);
         } else {
-            child =
-                mer_arena_format(arena, "%s%s%.80s", path, *path == '\0' ? "" : ".", node->keys[i]);
+            child = mer_arena_format(node->arena, "%s%s%.80s", path, *path == '\0' ? "" : ".",
+                                     node->keys[i]);
         }
-        mer_platform_set_paths(node->items[i], child, arena);
+        mer_platform_set_paths(node->items[i], child);
     }
 }
 
@@ -57,13 +56,24 @@ static bool is_named_list(const MerYaml *list)
     return true;
 }
 
-static MerYaml *merge(const MerYaml *base, MerYaml *own, MerArena *arena);
+static MerYaml *merge(const MerYaml *base, MerYaml *own);
+
+/* `value`, under the key of entry `index` of `from`, as entry `at` of `to`. */
+static void set_entry(MerYaml *to, int at, const MerYaml *from, int index, MerYaml *value)
+{
+    to->items[at] = value;
+    if (from->kind == MER_YAML_MAP) {
+        to->keys[at] = from->keys[index];
+        to->key_lines[at] = from->key_lines[index];
+        to->key_columns[at] = from->key_columns[index];
+    }
+}
 
 /* A copy of `base` with memory for the entries of `own`. */
-static MerYaml *copy_with_capacity(const MerYaml *base, const MerYaml *own, MerArena *arena)
+static MerYaml *copy_with_capacity(const MerYaml *base, const MerYaml *own)
 {
-    MerYaml *merged = MER_NEW(arena, MerYaml);
-    size_t   capacity = (size_t)base->count + (size_t)own->count, count = (size_t)base->count;
+    MerYaml *merged = MER_NEW(base->arena, MerYaml);
+    size_t   capacity = (size_t)base->count + (size_t)own->count;
     *merged = *base;
     merged->asked = NULL;
     merged->asked_count = 0;
@@ -71,15 +81,14 @@ static MerYaml *copy_with_capacity(const MerYaml *base, const MerYaml *own, MerA
     merged->file = own->file;
     merged->line = own->line;
     merged->column = own->column;
-    merged->items = MER_ARRAY(arena, MerYaml *, capacity);
-    memcpy(merged->items, base->items, count * sizeof *merged->items);
+    merged->items = MER_ARRAY(base->arena, MerYaml *, capacity);
     if (base->kind == MER_YAML_MAP) {
-        merged->keys = MER_ARRAY(arena, const char *, capacity);
-        merged->key_lines = MER_ARRAY(arena, int, capacity);
-        merged->key_columns = MER_ARRAY(arena, int, capacity);
-        memcpy(merged->keys, base->keys, count * sizeof *merged->keys);
-        memcpy(merged->key_lines, base->key_lines, count * sizeof *merged->key_lines);
-        memcpy(merged->key_columns, base->key_columns, count * sizeof *merged->key_columns);
+        merged->keys = MER_ARRAY(base->arena, const char *, capacity);
+        merged->key_lines = MER_ARRAY(base->arena, int, capacity);
+        merged->key_columns = MER_ARRAY(base->arena, int, capacity);
+    }
+    for (int i = 0; i < base->count; i++) {
+        set_entry(merged, i, base, i, base->items[i]);
     }
     return merged;
 }
@@ -92,9 +101,9 @@ static const char *entry_name(const MerYaml *node, int index)
 
 /* Of two maps, or two lists of named items. An entry of the base is taken once, so that a second one of the same
  * name stays to be refused. */
-static MerYaml *merge_entries(const MerYaml *base, MerYaml *own, MerArena *arena)
+static MerYaml *merge_entries(const MerYaml *base, MerYaml *own)
 {
-    MerYaml *merged = copy_with_capacity(base, own, arena);
+    MerYaml *merged = copy_with_capacity(base, own);
     for (int i = 0; i < own->count; i++) {
         int at = 0;
         while (at < base->count && (merged->items[at] != base->items[at] ||
@@ -102,23 +111,18 @@ static MerYaml *merge_entries(const MerYaml *base, MerYaml *own, MerArena *arena
             at++;
         }
         bool is_new = at == base->count;
-        at = is_new ? merged->count++ : at;
-        merged->items[at] = is_new ? own->items[i] : merge(base->items[at], own->items[i], arena);
-        if (own->kind == MER_YAML_MAP) {
-            merged->keys[at] = own->keys[i];
-            merged->key_lines[at] = own->key_lines[i];
-            merged->key_columns[at] = own->key_columns[i];
-        }
+        set_entry(merged, is_new ? merged->count++ : at, own, i,
+                  is_new ? own->items[i] : merge(base->items[at], own->items[i]));
     }
     return merged;
 }
 
 /* The depth of both trees is bounded by the YAML reader. */
-static MerYaml *merge(const MerYaml *base, MerYaml *own, MerArena *arena)
+static MerYaml *merge(const MerYaml *base, MerYaml *own)
 {
     bool are_maps = base->kind == MER_YAML_MAP && own->kind == MER_YAML_MAP;
-    return are_maps || (is_named_list(base) && is_named_list(own)) ? merge_entries(base, own, arena)
-                                                                   : own;
+    bool are_lists = is_named_list(base) && is_named_list(own);
+    return are_maps || are_lists ? merge_entries(base, own) : own;
 }
 
 static const char *folder_of(const char *file, MerArena *arena)
@@ -172,12 +176,11 @@ static MerStatus unknown_platform(const char *name, const MerYaml *place, MerAre
                          near == NULL ? "; `mercator list platforms` shows them" : "");
 }
 
-static MerStatus cycle(const Chain *chain, int start, const MerYaml *place, MerArena *arena,
-                       MerError *error)
+static MerStatus cycle(const Chain *chain, int start, const MerYaml *place, MerError *error)
 {
     const char *text = "";
     for (int i = start; i < chain->count; i++) {
-        text = mer_arena_format(arena, "%s%s -> ", text, chain->links[i].file);
+        text = mer_arena_format(place->arena, "%s%s -> ", text, chain->links[i].file);
     }
     return mer_yaml_error(place, error, "extends makes a cycle: %s%s", text,
                           chain->links[start].file);
@@ -189,18 +192,15 @@ static bool is_same_file(const Link *a, const Link *b)
                                   : strcmp(a->file, b->file) == 0;
 }
 
-static MerStatus push(Chain *chain, const char *file, const MerYaml *place, MerArena *arena,
-                      MerError *error)
+static MerStatus push(Chain *chain, const char *file, const MerYaml *place, MerError *error)
 {
-    struct stat found;
+    struct stat found = {0};
     Link        link = {.file = file, .exists = stat(file, &found) == 0};
-    if (link.exists) {
-        link.device = found.st_dev;
-        link.number = found.st_ino;
-    }
+    link.device = found.st_dev;
+    link.number = found.st_ino;
     for (int i = 0; i < chain->count; i++) {
         if (is_same_file(&chain->links[i], &link)) {
-            return cycle(chain, i, place, arena, error);
+            return cycle(chain, i, place, error);
         }
     }
     if (chain->count == MAX_CHAIN) {
@@ -227,58 +227,49 @@ static void drop_own_keys(MerYaml *map)
 {
     int kept = 0;
     for (int i = 0; i < map->count; i++) {
-        if (mer_name_equal(map->keys[i], "extends") || mer_name_equal(map->keys[i], "name")) {
-            continue;
+        if (!mer_name_equal(map->keys[i], "extends") && !mer_name_equal(map->keys[i], "name")) {
+            set_entry(map, kept++, map, i, map->items[i]);
         }
-        map->items[kept] = map->items[i];
-        map->keys[kept] = map->keys[i];
-        map->key_lines[kept] = map->key_lines[i];
-        map->key_columns[kept] = map->key_columns[i];
-        kept++;
     }
     map->count = kept;
 }
 
-static MerStatus resolve_base(MerYaml *root, MerYaml *extends, Chain *chain, MerArena *arena,
-                              MerYaml **resolved, MerError *error)
+static MerStatus resolve_base(MerYaml *root, MerYaml *extends, Chain *chain, MerYaml **resolved,
+                              MerError *error)
 {
     const char *text;
     MerYaml    *base_root, *base;
     MER_TRY(mer_yaml_text(extends, &text, error));
-    const char *file = find_file(text, folder_of(root->file, arena), arena);
+    const char *file = find_file(text, folder_of(root->file, root->arena), root->arena);
     if (file == NULL) {
-        return unknown_platform(text, extends, arena, error);
+        return unknown_platform(text, extends, root->arena, error);
     }
-    MER_TRY(push(chain, file, extends, arena, error));
-    MER_TRY(mer_yaml_read(file, arena, &base_root, error));
-    MER_TRY(resolve(base_root, chain, arena, &base, error));
+    MER_TRY(push(chain, file, extends, error));
+    MER_TRY(mer_yaml_read(file, root->arena, &base_root, error));
+    MER_TRY(resolve(base_root, chain, &base, error));
     chain->count--;
     MER_TRY(check_same_kind(base, root, file, error));
     drop_own_keys(base);
-    *resolved = merge(base, root, arena);
+    *resolved = merge(base, root);
     return MER_OK;
 }
 
-static MerStatus resolve(MerYaml *root, Chain *chain, MerArena *arena, MerYaml **resolved,
-                         MerError *error)
+static MerStatus resolve(MerYaml *root, Chain *chain, MerYaml **resolved, MerError *error)
 {
     MER_TRY(mer_yaml_check_kind(root, MER_YAML_MAP, error));
     MER_TRY(mer_yaml_format(root, "platform", 1, error));
     MerYaml *extends = mer_yaml_get(root, "extends");
     *resolved = root;
-    if (extends != NULL) {
-        MER_TRY(resolve_base(root, extends, chain, arena, resolved, error));
-    }
-    return MER_OK;
+    return extends != NULL ? resolve_base(root, extends, chain, resolved, error) : MER_OK;
 }
 
-MerStatus mer_platform_resolve(MerYaml *root, MerArena *arena, MerYaml **resolved, MerError *error)
+MerStatus mer_platform_resolve(MerYaml *root, MerYaml **resolved, MerError *error)
 {
     Chain chain = {0};
-    MER_TRY(push(&chain, root->file, root, arena, error));
-    MER_TRY(resolve(root, &chain, arena, resolved, error));
+    MER_TRY(push(&chain, root->file, root, error));
+    MER_TRY(resolve(root, &chain, resolved, error));
     if (*resolved != root) {
-        mer_platform_set_paths(*resolved, "", arena);
+        mer_platform_set_paths(*resolved, "");
     }
     return MER_OK;
 }
@@ -296,5 +287,5 @@ MerStatus mer_platform_load(const char *name_or_path, MerArena *arena, MerYaml *
         return unknown_platform(name_or_path, NULL, arena, error);
     }
     MER_TRY(mer_platform_read_file(file, arena, &root, error));
-    return mer_platform_resolve(root, arena, resolved, error);
+    return mer_platform_resolve(root, resolved, error);
 }

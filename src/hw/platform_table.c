@@ -11,15 +11,13 @@
 
 static const char *const columns[] = {"operator", "c_in", "c_out",  "k_x",   "k_y",
                                       "o_x",      "o_y",  "stride", "cycles"};
-static const char *const operators[] = {"conv", "pointwise", "linear", "depthwise"};
-enum { COLUMNS = sizeof columns / sizeof *columns, OPERATORS = 4, MAX_BYTES = 64 << 20 };
+enum { COLUMNS = sizeof columns / sizeof *columns, MAX_BYTES = 64 << 20 };
 
 typedef struct Lines {
     const char *path, *next;
     int         line;
     const char *fields[COLUMNS + 1];
-    int         lengths[COLUMNS + 1];
-    int         count;
+    int         lengths[COLUMNS + 1], count;
 } Lines;
 
 /* The next line that says something; false: there is none. */
@@ -91,8 +89,8 @@ static MerStatus read_row(const Lines *lines, double *row, MerError *error)
 {
     MER_TRY(check_count(lines, error));
     row[0] = -1;
-    for (int i = 0; i < OPERATORS; i++) {
-        row[0] = is_word(lines, 0, operators[i]) ? i : row[0];
+    for (int i = 0; i < MER_OPERATOR_COUNT; i++) {
+        row[0] = is_word(lines, 0, mer_operator_names[i]) ? i : row[0];
     }
     if (row[0] < 0) {
         return fail(lines, 0, "conv, pointwise, linear or depthwise", error);
@@ -110,9 +108,9 @@ static MerStatus read_row(const Lines *lines, double *row, MerError *error)
     return MER_OK;
 }
 
-MerStatus mer_platform_read_table(const MerYaml *node, MerConstant *constant, MerArena *arena,
-                                  MerError *error)
+MerStatus mer_platform_read_table(const MerYaml *node, MerConstant *constant, MerError *error)
 {
+    MerArena   *arena = node->arena;
     const char *name;
     char       *text;
     size_t      size;

@@ -2,41 +2,25 @@
  * its own memory and speed. `count: n` becomes n units that are priced alike. */
 #include "hw/reader.h"
 
+#include "base/yaml_need.h"
 #include "mercator/graph.h"
 #include "mercator/option.h"
 
 #include <math.h>
 
 static const MerKeyKinds unit_keys[] = {
-    {"name", MER_IN_ALL},
-    {"class", MER_IN_ALL},
-    {"memory_bytes", MER_IN_ALL},
-    {"count", MER_IN_CORES | MER_IN_SOC | MER_IN_CLUSTER},
-    {"mac_pj", MER_IN_PE_ARRAY},
-    {"lanes", MER_IN_PE_ARRAY},
-    {"batch", MER_IN_VTA},
-    {"block_in", MER_IN_VTA},
-    {"block_out", MER_IN_VTA},
-    {"rows", MER_IN_CORES},
-    {"columns", MER_IN_CORES},
-    {"dataflow", MER_IN_CORES},
-    {"pe_memory_bytes", MER_IN_CORES},
-    {"flexible", MER_IN_CORES},
-    {"flexible_limit_bytes", MER_IN_CORES},
-    {"static_pj_per_cycle", MER_IN_CORES},
-    {"options", MER_IN_SOC},
-    {"requantise", MER_IN_SOC},
-    {"cost", MER_IN_SOC},
-    {"flops", MER_IN_CLUSTER},
-    {"bytes_per_s", MER_IN_CLUSTER},
-    {"launch_us", MER_IN_CLUSTER},
-    {"gap_us", MER_IN_CLUSTER},
-    {"streams", MER_IN_CLUSTER},
-    {"speed", MER_IN_CLUSTER},
-    {"supports", MER_IN_CLUSTER},
-    {"vector_bits", MER_IN_NATIVE},
-    {"threads", MER_IN_NATIVE},
-};
+    {MER_IN_ALL, {"name", "class", "memory_bytes"}},
+    {MER_IN_CORES | MER_IN_SOC | MER_IN_CLUSTER, {"count"}},
+    {MER_IN_PE_ARRAY, {"mac_pj", "lanes"}},
+    {MER_IN_VTA, {"batch", "block_in", "block_out"}},
+    {MER_IN_CORES,
+     {"rows", "columns", "dataflow", "pe_memory_bytes", "flexible", "flexible_limit_bytes",
+      "static_pj_per_cycle"}},
+    {MER_IN_SOC, {"options", "requantise", "cost"}},
+    {MER_IN_CLUSTER,
+     {"flops", "bytes_per_s", "launch_us", "gap_us", "streams", "speed", "supports"}},
+    {MER_IN_NATIVE, {"vector_bits", "threads"}},
+    {0}};
 
 static MerUnit default_unit(void)
 {
@@ -57,21 +41,14 @@ static MerStatus read_pe(MerUnit *unit, MerYaml *map, MerError *error)
 
 static MerStatus read_geometry(MerUnit *unit, MerYaml *map, MerError *error)
 {
-    static const char *const keys[] = {"batch", "block_in", "block_out"};
-    int *const               values[] = {&unit->batch, &unit->block_in, &unit->block_out};
-    for (int i = 0; i < 3; i++) {
-        MER_TRY(mer_platform_need_count(map, keys[i], values[i], error));
-        if ((*values[i] & (*values[i] - 1)) != 0) {
-            return mer_yaml_expected(mer_yaml_get(map, keys[i]), error, "a power of two");
-        }
-    }
-    return MER_OK;
+    MER_TRY(mer_platform_need_power(map, "batch", &unit->batch, error));
+    MER_TRY(mer_platform_need_power(map, "block_in", &unit->block_in, error));
+    return mer_platform_need_power(map, "block_out", &unit->block_out, error);
 }
 
 static MerStatus read_core(MerUnit *unit, MerYaml *map, MerError *error)
 {
     static const char *const dataflows[] = {"nvdla", "shi", "eye"};
-    MerYaml                 *dataflow;
     int                      index;
     MER_TRY(mer_platform_need_count(map, "rows", &unit->rows, error));
     MER_TRY(mer_platform_need_count(map, "columns", &unit->columns, error));
@@ -79,8 +56,7 @@ static MerStatus read_core(MerUnit *unit, MerYaml *map, MerError *error)
         return mer_yaml_error(map, error, "%s has more than %d processing elements", map->path,
                               INT32_MAX);
     }
-    MER_TRY(mer_yaml_need(map, "dataflow", &dataflow, error));
-    MER_TRY(mer_yaml_word(dataflow, dataflows, 3, &index, error));
+    MER_TRY(mer_yaml_need_word(map, "dataflow", dataflows, 3, &index, error));
     unit->dataflow = dataflows[index];
     MER_TRY(mer_platform_get_size(map, "pe_memory_bytes", &unit->pe_memory_bytes, error));
     MER_TRY(mer_yaml_get_bool(map, "flexible", &unit->flexible, error));
@@ -88,36 +64,34 @@ static MerStatus read_core(MerUnit *unit, MerYaml *map, MerError *error)
     return mer_platform_get_cost(map, "static_pj_per_cycle", &unit->static_pj_per_cycle, error);
 }
 
+static MerStatus check_item_count(const MerYaml *list, int most, MerError *error)
+{
+    return list->count >= 1 && list->count <= most
+               ? MER_OK
+               : mer_yaml_error(list, error, "%s has %d items, expected 1 to %d", list->path,
+                                list->count, most);
+}
+
 static MerStatus read_option(MerUnitOption *option, MerYaml *map, MerError *error)
 {
-    static const char *const operators[] = {"conv", "pointwise", "linear", "depthwise"};
-    MerYaml                 *node;
-    int                      index;
+    int index;
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
-    MER_TRY(mer_yaml_need(map, "operator", &node, error));
-    MER_TRY(mer_yaml_word(node, operators, 4, &index, error));
-    option->operator_name = operators[index];
-    MER_TRY(mer_yaml_need(map, "weights", &node, error));
-    MER_TRY(mer_platform_name(node, &option->weights, error));
-    node = mer_yaml_get(map, "name");
-    if (node != NULL) {
-        MER_TRY(mer_platform_name(node, &option->name, error));
-    }
+    MER_TRY(
+        mer_yaml_need_word(map, "operator", mer_operator_names, MER_OPERATOR_COUNT, &index, error));
+    option->operator_name = mer_operator_names[index];
+    MER_TRY(mer_platform_need_name(map, "weights", &option->weights, error));
+    MER_TRY(mer_platform_get_name(map, "name", &option->name, error));
     return mer_yaml_finish(map, error);
 }
 
-static MerStatus read_soc_unit(MerUnit *unit, MerYaml *map, MerArena *arena, MerError *error)
+static MerStatus read_soc_unit(MerUnit *unit, MerYaml *map, MerError *error)
 {
     MerYaml *list;
-    MER_TRY(mer_yaml_need(map, "options", &list, error));
-    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
-    if (list->count < 1 || list->count > MER_MAX_OPTIONS) {
-        return mer_yaml_error(list, error, "%s has %d items, expected 1 to %d", list->path,
-                              list->count, MER_MAX_OPTIONS);
-    }
-    MER_TRY(mer_platform_read_cost(map, unit, arena, error));
-    MER_TRY(mer_platform_read_requantise(map, unit, arena, error));
-    MerUnitOption *options = MER_ARRAY(arena, MerUnitOption, list->count);
+    MER_TRY(mer_yaml_need_list(map, "options", &list, error));
+    MER_TRY(check_item_count(list, MER_MAX_OPTIONS, error));
+    MER_TRY(mer_platform_read_cost(map, unit, error));
+    MER_TRY(mer_platform_read_requantise(map, unit, error));
+    MerUnitOption *options = MER_ARRAY(map->arena, MerUnitOption, list->count);
     unit->options = options;
     unit->option_count = list->count;
     for (int i = 0; i < list->count; i++) {
@@ -131,16 +105,10 @@ static MerStatus read_soc_unit(MerUnit *unit, MerYaml *map, MerArena *arena, Mer
     return MER_OK;
 }
 
-static const char *const type_names[] = {
-#define X(id, name, bits) name,
-    MER_TYPE_MAP(X)
-#undef X
-};
-
-static MerStatus read_flops(MerUnit *unit, MerYaml *map, MerArena *arena, MerError *error)
+static MerStatus read_flops(MerUnit *unit, MerYaml *map, MerError *error)
 {
     MerYaml  *node = mer_yaml_get(map, "flops");
-    MerFlops *flops = MER_ARRAY(arena, MerFlops, MER_TYPE_COUNT);
+    MerFlops *flops = MER_ARRAY(map->arena, MerFlops, MER_TYPE_COUNT);
     unit->flops = flops;
     if (node == NULL) {
         return MER_OK;
@@ -151,21 +119,18 @@ static MerStatus read_flops(MerUnit *unit, MerYaml *map, MerArena *arena, MerErr
         return mer_platform_get_positive(map, "flops", &flops[0].per_s, error);
     }
     for (int i = 0; i < MER_TYPE_COUNT; i++) {
-        if (mer_yaml_get(node, type_names[i]) == NULL) {
-            continue;
-        }
-        MerFlops *entry = &flops[unit->flops_count++];
-        entry->type = type_names[i];
-        MER_TRY(mer_platform_get_positive(node, type_names[i], &entry->per_s, error));
+        MerFlops *entry = &flops[unit->flops_count];
+        entry->type = mer_type_name((MerType)i);
+        unit->flops_count += mer_yaml_get(node, entry->type) != NULL;
+        MER_TRY(mer_platform_get_positive(node, entry->type, &entry->per_s, error));
     }
     MER_TRY(mer_yaml_finish(node, error));
-    if (unit->flops_count == 0) {
-        return mer_yaml_expected(node, error, "a rate, or one for each number type");
-    }
-    return MER_OK;
+    return unit->flops_count > 0
+               ? MER_OK
+               : mer_yaml_expected(node, error, "a rate, or one for each number type");
 }
 
-static MerStatus read_supports(MerUnit *unit, MerYaml *map, MerArena *arena, MerError *error)
+static MerStatus read_supports(MerUnit *unit, MerYaml *map, MerError *error)
 {
     static const char *const kinds[] = {
 #define X(id, name, macs) name,
@@ -175,17 +140,11 @@ static MerStatus read_supports(MerUnit *unit, MerYaml *map, MerArena *arena, Mer
     static const char *const all[] = {"all"};
     MerYaml                 *node = mer_yaml_get(map, "supports");
     int                      index;
-    if (node == NULL) {
-        return MER_OK;
+    if (node == NULL || node->kind != MER_YAML_LIST) {
+        return mer_yaml_get_word(map, "supports", all, 1, &index, error);
     }
-    if (node->kind != MER_YAML_LIST) {
-        return mer_yaml_word(node, all, 1, &index, error);
-    }
-    if (node->count < 1 || node->count > MER_OP_KIND_COUNT) {
-        return mer_yaml_error(node, error, "%s has %d items, expected 1 to %d", node->path,
-                              node->count, MER_OP_KIND_COUNT);
-    }
-    const char **supports = MER_ARRAY(arena, const char *, node->count);
+    MER_TRY(check_item_count(node, MER_OP_KIND_COUNT, error));
+    const char **supports = MER_ARRAY(map->arena, const char *, node->count);
     unit->supports = supports;
     unit->support_count = node->count;
     for (int i = 0; i < node->count; i++) {
@@ -195,20 +154,19 @@ static MerStatus read_supports(MerUnit *unit, MerYaml *map, MerArena *arena, Mer
     return MER_OK;
 }
 
-static MerStatus read_device(MerUnit *unit, MerYaml *map, MerArena *arena, MerError *error)
+static MerStatus read_device(MerUnit *unit, MerYaml *map, MerError *error)
 {
-    MER_TRY(read_flops(unit, map, arena, error));
+    MER_TRY(read_flops(unit, map, error));
     MER_TRY(mer_platform_get_positive(map, "bytes_per_s", &unit->bytes_per_s, error));
     MER_TRY(mer_platform_get_cost(map, "launch_us", &unit->launch_us, error));
     MER_TRY(mer_platform_get_cost(map, "gap_us", &unit->gap_us, error));
     MER_TRY(mer_platform_get_count(map, "streams", &unit->streams, error));
-    return read_supports(unit, map, arena, error);
+    return read_supports(unit, map, error);
 }
 
 static MerStatus read_processor(MerUnit *unit, MerYaml *map, MerError *error)
 {
     int64_t threads = 1;
-    unit->vector_bits = 0;
     MER_TRY(mer_platform_get_count(map, "vector_bits", &unit->vector_bits, error));
     if (unit->vector_bits != 0 && unit->vector_bits != 128 && unit->vector_bits != 256 &&
         unit->vector_bits != 512) {
@@ -229,50 +187,32 @@ static MerStatus read_additions(MerPlatformKind kind, MerUnit *unit, MerYaml *ma
     return MER_OK;
 }
 
+static MerStatus (*const readers[])(MerUnit *unit, MerYaml *map, MerError *error) = {
+    [MER_PLATFORM_PE_ARRAY] = read_pe,    [MER_PLATFORM_CORES] = read_core,
+    [MER_PLATFORM_VTA] = read_geometry,   [MER_PLATFORM_SOC] = read_soc_unit,
+    [MER_PLATFORM_CLUSTER] = read_device, [MER_PLATFORM_NATIVE] = read_processor};
+
 /* The keys of a class, or of a unit without one. */
-static MerStatus read_body(MerPlatformKind kind, MerUnit *unit, MerYaml *map, MerArena *arena,
-                           MerError *error)
+static MerStatus read_body(MerPlatformKind kind, MerUnit *unit, MerYaml *map, MerError *error)
 {
     *unit = default_unit();
-    switch (kind) {
-    case MER_PLATFORM_PE_ARRAY:
-        MER_TRY(read_pe(unit, map, error));
-        break;
-    case MER_PLATFORM_VTA:
-        MER_TRY(read_geometry(unit, map, error));
-        break;
-    case MER_PLATFORM_CORES:
-        MER_TRY(read_core(unit, map, error));
-        break;
-    case MER_PLATFORM_SOC:
-        MER_TRY(read_soc_unit(unit, map, arena, error));
-        break;
-    case MER_PLATFORM_NATIVE:
-        MER_TRY(read_processor(unit, map, error));
-        break;
-    default:
-        MER_TRY(read_device(unit, map, arena, error));
-        break;
-    }
+    MER_TRY(readers[kind](unit, map, error));
     return read_additions(kind, unit, map, error);
 }
 
 static MerStatus check_unit_keys(const MerYaml *map, MerPlatformKind kind, MerError *error)
 {
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
-    return mer_platform_check_keys(map, unit_keys, sizeof unit_keys / sizeof *unit_keys, kind,
-                                   error);
+    return mer_platform_check_keys(map, unit_keys, kind, error);
 }
 
-typedef struct Classes {
-    int          count;
-    const char **names;
-    MerUnit     *units;
-    int         *index; /* of class_index, -1 until a unit uses the class */
+typedef struct Classes { /* units under the name of a class; class_index -1 until a unit uses it */
+    int      count;
+    MerUnit *units;
 } Classes;
 
 static MerStatus read_classes(MerPlatformKind kind, Classes *classes, MerYaml *root,
-                              MerArena *arena, MerError *error)
+                              MerError *error)
 {
     MerYaml *map = mer_yaml_get(root, "classes");
     *classes = (Classes){0};
@@ -285,32 +225,19 @@ static MerStatus read_classes(MerPlatformKind kind, Classes *classes, MerYaml *r
                               MER_MAX_UNITS);
     }
     classes->count = map->count;
-    classes->names = MER_ARRAY(arena, const char *, map->count);
-    classes->units = MER_ARRAY(arena, MerUnit, map->count);
-    classes->index = MER_ARRAY(arena, int, map->count);
+    classes->units = MER_ARRAY(root->arena, MerUnit, map->count);
     for (int i = 0; i < map->count; i++) {
-        MerYaml key = mer_platform_key(map, i);
-        MER_TRY(mer_platform_name(&key, &classes->names[i], error));
+        MerYaml     key = mer_platform_key(map, i);
+        MerUnit    *unit = &classes->units[i];
+        const char *name;
+        MER_TRY(mer_platform_name(&key, &name, error));
         MER_TRY(check_unit_keys(map->items[i], kind, error));
-        MER_TRY(read_body(kind, &classes->units[i], map->items[i], arena, error));
+        MER_TRY(read_body(kind, unit, map->items[i], error));
         MER_TRY(mer_yaml_finish(map->items[i], error));
-        classes->index[i] = -1;
+        unit->name = unit->class_name = name;
+        unit->class_index = -1;
     }
     return MER_OK;
-}
-
-static MerStatus find_class(const Classes *classes, const MerYaml *node, int *index,
-                            MerError *error)
-{
-    const char *name;
-    MER_TRY(mer_yaml_text(node, &name, error));
-    for (int i = 0; i < classes->count; i++) {
-        if (mer_name_equal(classes->names[i], name)) {
-            *index = i;
-            return MER_OK;
-        }
-    }
-    return mer_platform_expected(node, "a name in classes", classes->names, classes->count, error);
 }
 
 static MerStatus check_class_additions(const MerYaml *map, const char *class_name, MerError *error)
@@ -334,30 +261,28 @@ static MerStatus check_class_additions(const MerYaml *map, const char *class_nam
 
 /* Fills `unit` except for its name; `classes` may be given a class_index. */
 static MerStatus read_entry(MerPlatform *platform, Classes *classes, MerUnit *unit, MerYaml *map,
-                            MerArena *arena, MerError *error)
+                            MerError *error)
 {
     MerYaml *class_node = mer_yaml_get(map, "class");
     int      index = 0;
     if (class_node == NULL) {
-        MER_TRY(read_body(platform->kind, unit, map, arena, error));
+        MER_TRY(read_body(platform->kind, unit, map, error));
         unit->class_index = platform->class_count++;
         return MER_OK;
     }
-    MER_TRY(find_class(classes, class_node, &index, error));
-    MER_TRY(check_class_additions(map, classes->names[index], error));
-    *unit = classes->units[index];
-    if (classes->index[index] < 0) {
-        classes->index[index] = platform->class_count++;
-    }
-    unit->class_name = classes->names[index];
-    unit->class_index = classes->index[index];
+    MER_TRY(mer_unit_need(class_node, "a name in classes", classes->units, classes->count, &index,
+                          error));
+    MerUnit *class = &classes->units[index];
+    MER_TRY(check_class_additions(map, class->name, error));
+    class->class_index = class->class_index < 0 ? platform->class_count++ : class->class_index;
+    *unit = *class;
     return read_additions(platform->kind, unit, map, error);
 }
 
 /* An option without a name takes its unit's; two of one operator must differ. */
-static MerStatus name_options(MerUnit *unit, const MerYaml *map, MerArena *arena, MerError *error)
+static MerStatus name_options(MerUnit *unit, const MerYaml *map, MerError *error)
 {
-    MerUnitOption *options = MER_ARRAY(arena, MerUnitOption, unit->option_count);
+    MerUnitOption *options = MER_ARRAY(map->arena, MerUnitOption, unit->option_count);
     for (int i = 0; i < unit->option_count; i++) {
         options[i] = unit->options[i];
         options[i].name = options[i].name != NULL ? options[i].name : unit->name;
@@ -401,45 +326,64 @@ static MerStatus count_units(MerPlatformKind kind, MerYaml *list, int *total, Me
     return MER_OK;
 }
 
-static MerStatus check_new_name(const MerPlatform *platform, int count, const char *name,
-                                const MerYaml *map, MerError *error)
+int mer_unit_find(const MerUnit *units, int count, const char *name)
 {
     for (int i = 0; i < count; i++) {
-        if (mer_name_equal(platform->units[i].name, name)) {
-            return mer_yaml_error(map, error, "%s makes a second unit named %s", map->path, name);
+        if (mer_name_equal(units[i].name, name)) {
+            return i;
         }
     }
-    return MER_OK;
+    return -1;
 }
 
-MerStatus mer_platform_read_units(MerPlatform *platform, MerYaml *root, MerArena *arena,
-                                  MerError *error)
+MerStatus mer_unit_unknown(const MerYaml *node, const char *what, const MerUnit *units, int count,
+                           MerError *error)
+{
+    const char **names = MER_ARRAY(node->arena, const char *, count);
+    for (int i = 0; i < count; i++) {
+        names[i] = units[i].name;
+    }
+    const char *near = mer_name_nearest(node->text, names, count);
+    return mer_yaml_expected(node, error, "%s%s%s%s", what, near != NULL ? ", did you mean \"" : "",
+                             near != NULL ? near : "", near != NULL ? "\"" : "");
+}
+
+MerStatus mer_unit_need(const MerYaml *node, const char *what, const MerUnit *units, int count,
+                        int *index, MerError *error)
+{
+    const char *name;
+    MER_TRY(mer_yaml_text(node, &name, error));
+    *index = mer_unit_find(units, count, name);
+    return *index >= 0 ? MER_OK : mer_unit_unknown(node, what, units, count, error);
+}
+
+MerStatus mer_platform_read_units(MerPlatform *platform, MerYaml *root, MerError *error)
 {
     MerYaml *list;
     Classes  classes;
-    int      total, filled = 0;
-    MER_TRY(read_classes(platform->kind, &classes, root, arena, error));
-    MER_TRY(mer_yaml_need(root, "units", &list, error));
-    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    int      total;
+    MER_TRY(read_classes(platform->kind, &classes, root, error));
+    MER_TRY(mer_yaml_need_list(root, "units", &list, error));
     MER_TRY(count_units(platform->kind, list, &total, error));
-    MerUnit *units = MER_ARRAY(arena, MerUnit, total);
-    platform->units = units;
-    platform->unit_count = total;
+    MerUnit *next = MER_ARRAY(root->arena, MerUnit, total);
+    platform->units = next;
     for (int i = 0; i < list->count; i++) {
         MerYaml    *map = list->items[i];
         MerUnit     unit;
         const char *name;
         int         count = 1;
-        MER_TRY(mer_platform_need_name(map, &name, error));
+        MER_TRY(mer_platform_need_name(map, "name", &name, error));
         MER_TRY(mer_platform_get_count(map, "count", &count, error));
-        MER_TRY(read_entry(platform, &classes, &unit, map, arena, error));
+        MER_TRY(read_entry(platform, &classes, &unit, map, error));
         MER_TRY(mer_yaml_finish(map, error));
-        for (int copy = 0; copy < count; copy++) {
-            units[filled] = unit;
-            units[filled].name = count == 1 ? name : mer_arena_format(arena, "%s%d", name, copy);
-            MER_TRY(check_new_name(platform, filled, units[filled].name, map, error));
-            MER_TRY(name_options(&units[filled], map, arena, error));
-            filled++;
+        for (int copy = 0; copy < count; copy++, next++, platform->unit_count++) {
+            *next = unit;
+            next->name = count == 1 ? name : mer_arena_format(root->arena, "%s%d", name, copy);
+            if (mer_unit_find(platform->units, platform->unit_count, next->name) >= 0) {
+                return mer_yaml_error(map, error, "%s makes a second unit named %s", map->path,
+                                      next->name);
+            }
+            MER_TRY(name_options(next, map, error));
         }
     }
     return MER_OK;

@@ -1,6 +1,6 @@
 /* A platform as YAML in its resolved form: one line per memory, unit, class and link, everything
  * stated that is not unlimited. Reading it back gives the same hash. */
-#include "mercator/platform.h"
+#include "hw/reader.h"
 
 #include "base/file.h"
 #include "mercator/graph.h"
@@ -108,20 +108,48 @@ static void close_map(Writer *writer)
     writer->separator = ", ";
 }
 
-static void put_tensors(Writer *writer, const char *name, unsigned mask)
+/* A map as an item of a block list, on a line of its own. */
+static Writer open_item(FILE *file)
 {
-    if (mask == 0) {
-        return;
-    }
-    key(writer, name);
+    Writer writer = {.file = file, .separator = ""};
+    fputs("  - ", file);
+    open_map(&writer, NULL);
+    return writer;
+}
+
+static void close_line(Writer *writer)
+{
+    close_map(writer);
+    fputc('\n', writer->file);
+}
+
+void mer_tensors_write(FILE *file, unsigned mask)
+{
     const char *separator = "[";
     for (int i = 0; i < MER_TENSOR_COUNT; i++) {
-        if ((mask & (1u << i)) != 0) {
-            fprintf(writer->file, "%s%c", separator, MER_TENSOR_LETTERS[i]);
+        if (mask >> i & 1) {
+            fprintf(file, "%s%c", separator, MER_TENSOR_LETTERS[i]);
             separator = ", ";
         }
     }
-    fputc(']', writer->file);
+    fputc(']', file);
+}
+
+static void put_tensors(Writer *writer, const char *name, unsigned mask)
+{
+    if (mask != 0) {
+        key(writer, name);
+        mer_tensors_write(writer->file, mask);
+    }
+}
+
+static void put_numbers(Writer *writer, const double *values, int count)
+{
+    for (int i = 0; i < count; i++) {
+        fputs(i > 0 ? ", " : count > 1 ? "[" : "", writer->file);
+        write_number(writer->file, values[i]);
+    }
+    fputs(count > 1 ? "]" : "", writer->file);
 }
 
 static void put_formula(Writer *writer, const char *name, const MerFormula *formula, bool is_named)
@@ -138,17 +166,8 @@ static void put_formula(Writer *writer, const char *name, const MerFormula *form
         key(writer, constant->name);
         if (constant->text != NULL) {
             write_text(writer->file, constant->text);
-            continue;
-        }
-        if (constant->count > 1) {
-            fputc('[', writer->file);
-        }
-        for (int j = 0; j < constant->count; j++) {
-            fputs(j > 0 ? ", " : "", writer->file);
-            write_number(writer->file, constant->values[j]);
-        }
-        if (constant->count > 1) {
-            fputc(']', writer->file);
+        } else {
+            put_numbers(writer, constant->values, constant->count);
         }
     }
     close_map(writer);
@@ -181,10 +200,9 @@ static void put_array_keys(Writer *writer, const MerMemory *memory)
     put_tensors(writer, "bypass", memory->bypass);
     put_number(writer, "buffers", memory->buffers);
     if (memory->has_partition) {
-        static const char *const letters[] = {"W", "I", "O"};
         open_map(writer, "partition_words");
         for (int i = 0; i < MER_TENSOR_COUNT; i++) {
-            put_number(writer, letters[i], memory->partition_words[i]);
+            put_number(writer, mer_tensor_letters[i], memory->partition_words[i]);
         }
         close_map(writer);
     }
@@ -204,16 +222,12 @@ static bool is_size(double value)
 
 static void write_memory(const MerPlatform *platform, const MerMemory *memory, FILE *file)
 {
-    Writer writer = {.file = file, .separator = ""};
-    bool   in_words =
-        is_size(memory->words) && memory->words * memory->word_bits / 8 == memory->bytes;
     /* Evaluators of arrays count words, all others bytes. */
-    if (platform->kind != MER_PLATFORM_PE_ARRAY) {
-        in_words =
-            !is_size(memory->bytes) || memory->bytes * 8 / memory->word_bits != memory->words;
-    }
-    fputs("  - ", file);
-    open_map(&writer, NULL);
+    bool in_words =
+        platform->kind == MER_PLATFORM_PE_ARRAY
+            ? is_size(memory->words) && memory->words * memory->word_bits / 8 == memory->bytes
+            : !is_size(memory->bytes) || memory->bytes * 8 / memory->word_bits != memory->words;
+    Writer writer = open_item(file);
     put_text(&writer, "name", memory->name);
     put_number(&writer, "word_bits", memory->word_bits);
     put_number(&writer, in_words ? "words" : "bytes", in_words ? memory->words : memory->bytes);
@@ -224,8 +238,7 @@ static void write_memory(const MerPlatform *platform, const MerMemory *memory, F
     if (platform->kind == MER_PLATFORM_PE_ARRAY) {
         put_array_keys(&writer, memory);
     }
-    close_map(&writer);
-    fputc('\n', file);
+    close_line(&writer);
 }
 
 static void put_core(Writer *writer, const MerUnit *unit)
@@ -339,8 +352,7 @@ static void write_classes(const MerPlatform *platform, FILE *file)
         Writer writer = {.file = file, .separator = written++ == 0 ? "classes:\n  " : "  "};
         open_map(&writer, unit->class_name);
         put_body(&writer, platform, unit);
-        close_map(&writer);
-        fputc('\n', file);
+        close_line(&writer);
     }
 }
 
@@ -360,10 +372,8 @@ static void write_units(const MerPlatform *platform, FILE *file)
     fputs("units:\n", file);
     for (int i = 0, count; i < platform->unit_count; i += count) {
         const MerUnit *unit = &platform->units[i];
-        Writer         writer = {.file = file, .separator = ""};
+        Writer         writer = open_item(file);
         count = run_of(platform, i);
-        fputs("  - ", file);
-        open_map(&writer, NULL);
         if (count > 1) {
             /* "gpu0" without its index */
             fprintf(file, "name: \"%.*s\", count: %d", (int)strlen(unit->name) - 1, unit->name,
@@ -380,8 +390,7 @@ static void write_units(const MerPlatform *platform, FILE *file)
         if (unit->class_name == NULL) {
             put_body(&writer, platform, unit);
         }
-        close_map(&writer);
-        fputc('\n', file);
+        close_line(&writer);
     }
 }
 
@@ -390,9 +399,7 @@ static void write_links(const MerPlatform *platform, FILE *file)
     fputs(platform->link_count > 0 ? "links:\n" : "", file);
     for (int i = 0; i < platform->link_count; i++) {
         const MerLink *link = &platform->links[i];
-        Writer         writer = {.file = file, .separator = ""};
-        fputs("  - ", file);
-        open_map(&writer, NULL);
+        Writer         writer = open_item(file);
         put_text(&writer, "from", platform->units[link->from].name);
         put_text(&writer, "to", platform->units[link->to].name);
         put_number(&writer, "bytes_per_s", link->bytes_per_s);
@@ -400,8 +407,7 @@ static void write_links(const MerPlatform *platform, FILE *file)
         put_number(&writer, "gap_us", link->gap_us);
         put_text(&writer, "duplex", link->full_duplex ? "full" : "half");
         put_text(&writer, "bus", link->bus);
-        close_map(&writer);
-        fputc('\n', file);
+        close_line(&writer);
     }
 }
 
@@ -451,8 +457,7 @@ static void write_activations(const MerPlatform *platform, FILE *file)
     put_number(&writer, "bits", platform->activation_bits > 0 ? platform->activation_bits : NAN);
     put_bool(&writer, "signed", platform->activation_signed);
     put_text(&writer, "quantiser", platform->activation_quantiser);
-    close_map(&writer);
-    fputc('\n', file);
+    close_line(&writer);
 }
 
 void mer_platform_write(const MerPlatform *platform, FILE *file)

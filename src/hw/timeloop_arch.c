@@ -43,37 +43,30 @@ int mer_timeloop_constraint_lists(MerYaml *root, MerYaml *lists[MER_TIMELOOP_LIS
     return count;
 }
 
+/* As in `Z = A x B`, too; -1: none. */
 static int tensor_of(const char *name)
 {
-    switch (tolower((unsigned char)name[0])) {
-    case 'w':
-    case 'f':
-    case 'b': /* Z = A x B */
-        return MER_TENSOR_W;
-    case 'i':
-    case 'a':
-        return MER_TENSOR_I;
-    case 'o':
-    case 'z':
-        return MER_TENSOR_O;
-    default:
-        return -1;
+    static const char *const letters[MER_TENSOR_COUNT] = {"wfb", "ia", "oz"};
+    for (int t = 0; *name && t < MER_TENSOR_COUNT; t++) {
+        if (strchr(letters[t], tolower((unsigned char)*name))) {
+            return t;
+        }
     }
+    return -1;
 }
 
-/* NULL: none */
-static MerStatus read_tensors(const MerYaml *node, unsigned *mask, MerError *error)
+static MerStatus read_tensors(MerYaml *entry, const char *key, unsigned *mask, MerError *error)
 {
-    *mask = 0;
-    if (!node || mer_yaml_is_null(node)) {
+    const MerYaml *list = mer_yaml_get(entry, key);
+    if (!list || mer_yaml_is_null(list)) {
         return MER_OK;
     }
-    MER_TRY(mer_yaml_check_kind(node, MER_YAML_LIST, error));
-    for (int i = 0; i < node->count; i++) {
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    for (int i = 0; i < list->count; i++) {
         const char *name;
-        MER_TRY(mer_yaml_text(node->items[i], &name, error));
+        MER_TRY(mer_yaml_text(list->items[i], &name, error));
         if (tensor_of(name) < 0) {
-            return mer_yaml_expected(node->items[i], error, "Weights, Inputs or Outputs");
+            return mer_yaml_expected(list->items[i], error, "Weights, Inputs or Outputs");
         }
         *mask |= 1u << tensor_of(name);
     }
@@ -82,8 +75,8 @@ static MerStatus read_tensors(const MerYaml *node, unsigned *mask, MerError *err
 
 MerStatus mer_timeloop_keep(MerYaml *entry, unsigned *keep, unsigned *bypass, MerError *error)
 {
-    MER_TRY(read_tensors(mer_yaml_get(entry, "keep"), keep, error));
-    return read_tensors(mer_yaml_get(entry, "bypass"), bypass, error);
+    MER_TRY(read_tensors(entry, "keep", keep, error));
+    return read_tensors(entry, "bypass", bypass, error);
 }
 
 static MerTimeloopLevel *find_level(MerTimeloopArch *arch, const MerYaml *target)
@@ -99,7 +92,6 @@ static MerTimeloopLevel *find_level(MerTimeloopArch *arch, const MerYaml *target
 /* Entries of other types, and of targets that are no memories, are the search's business. */
 static MerStatus read_keep(MerTimeloopArch *arch, MerYaml *entry)
 {
-    unsigned keep, bypass;
     if (entry->kind != MER_YAML_MAP) {
         return MER_OK;
     }
@@ -112,9 +104,7 @@ static MerStatus read_keep(MerTimeloopArch *arch, MerYaml *entry)
     if (!level || !speaks_of_data) {
         return MER_OK;
     }
-    MER_TRY(mer_timeloop_keep(entry, &keep, &bypass, arch->error));
-    level->keep |= keep;
-    level->bypass |= bypass;
+    MER_TRY(mer_timeloop_keep(entry, &level->keep, &level->bypass, arch->error));
     if (level->keep & level->bypass) {
         return mer_yaml_error(entry, arch->error, "%s is to keep and to bypass %c", level->name,
                               MER_TENSOR_LETTERS[__builtin_ctz(level->keep & level->bypass)]);
@@ -176,27 +166,27 @@ static MerStatus find_fanouts(MerTimeloopArch *arch)
     return MER_OK;
 }
 
+static const char *plain_name(const MerTimeloopArch *arch, const char *name)
+{
+    return mer_platform_plain_name(name, strlen(name), arch->arena);
+}
+
+/* Unlimited is said by silence. */
 static void write_real(FILE *file, const char *key, double value)
 {
     char text[32];
     mer_print_real(text, value);
-    fprintf(file, ", %s: %s", key, text);
+    if (!isinf(value)) {
+        fprintf(file, ", %s: %s", key, text);
+    }
 }
 
 static void write_tensors(FILE *file, const char *key, unsigned mask)
 {
-    const char *separator = "";
-    if (mask == 0) {
-        return;
+    if (mask != 0) {
+        fprintf(file, ", %s: ", key);
+        mer_tensors_write(file, mask);
     }
-    fprintf(file, ", %s: [", key);
-    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
-        if (mask >> t & 1) {
-            fprintf(file, "%s%c", separator, MER_TENSOR_LETTERS[t]);
-            separator = ", ";
-        }
-    }
-    fputc(']', file);
 }
 
 /* `buffers` is a whole number of ours; other factors are taken off the size. */
@@ -213,8 +203,7 @@ static void write_size(FILE *file, const MerTimeloopLevel *level)
 static void write_memory(FILE *file, const MerTimeloopArch *arch, int l)
 {
     const MerTimeloopLevel *level = &arch->levels[l];
-    fprintf(file, "  - {name: \"%s\", word_bits: %.0f",
-            mer_platform_plain_name(level->name, strlen(level->name), arch->arena),
+    fprintf(file, "  - {name: \"%s\", word_bits: %.0f", plain_name(arch, level->name),
             level->word_bits);
     if (l > 0 && !isinf(level->words)) {
         write_size(file, level);
@@ -222,12 +211,8 @@ static void write_memory(FILE *file, const MerTimeloopArch *arch, int l)
     write_real(file, "read_pj", level->read_pj);
     write_real(file, "write_pj", level->write_pj);
     write_real(file, "update_pj", level->update_pj);
-    if (!isinf(level->read_rate)) {
-        write_real(file, "read_words_per_cycle", level->read_rate);
-    }
-    if (!isinf(level->write_rate)) {
-        write_real(file, "write_words_per_cycle", level->write_rate);
-    }
+    write_real(file, "read_words_per_cycle", level->read_rate);
+    write_real(file, "write_words_per_cycle", level->write_rate);
     write_tensors(file, "keep", level->keep);
     write_tensors(file, "bypass", l > 0 ? level->bypass : 0);
     if (level->fanout_x * level->fanout_y > 1) {
@@ -240,14 +225,13 @@ static void write_platform(FILE *file, const MerTimeloopArch *arch, const char *
 {
     const MerTimeloopLevel *mac = &arch->levels[arch->count - 1];
     fprintf(file, "format: mercator-platform/1\nkind: pe-array\nname: \"%s\"\n",
-            mer_platform_plain_name(name, strlen(name), arch->arena));
-    fprintf(file, "source: \"a Timeloop architecture%s%s%s\"\n",
-            isinf(arch->levels[0].words) ? "" : "; the size of ",
-            isinf(arch->levels[0].words)
-                ? ""
-                : mer_platform_plain_name(arch->levels[0].name, strlen(arch->levels[0].name),
-                                          arch->arena),
-            isinf(arch->levels[0].words) ? "" : " is not checked, it is outermost");
+            plain_name(arch, name));
+    fprintf(file, "source: \"a Timeloop architecture");
+    if (!isinf(arch->levels[0].words)) {
+        fprintf(file, "; the size of %s is not checked, it is outermost",
+                plain_name(arch, arch->levels[0].name));
+    }
+    fprintf(file, "\"\n");
     if (*arch->ignored) {
         char *text = mer_arena_text(arch->arena, arch->ignored);
         for (char *c = text; *c; c++) {
@@ -256,7 +240,7 @@ static void write_platform(FILE *file, const MerTimeloopArch *arch, const char *
         fprintf(file, "summary: \"left out, neither storage nor compute: %s\"\n", text);
     }
     fprintf(file, "word_bits: %.0f\nunits: [{name: \"%s\"", mac->word_bits,
-            mer_platform_plain_name(mac->name, strlen(mac->name), arch->arena));
+            plain_name(arch, mac->name));
     write_real(file, "mac_pj", mac->read_pj);
     fprintf(file, "}]\nmemories:\n");
     for (int l = 0; l + 1 < arch->count; l++) {
@@ -276,15 +260,12 @@ static void set_word_bits(MerTimeloopArch *arch)
     }
 }
 
-MerStatus mer_timeloop_platform(MerYaml *root, const char *name, MerArena *arena, const char **text,
-                                MerError *error)
+MerStatus mer_timeloop_platform(MerYaml *root, const char *name, const char **text, MerError *error)
 {
-    MerTimeloopArch *arch = MER_NEW(arena, MerTimeloopArch);
+    MerTimeloopArch *arch = MER_NEW(root->arena, MerTimeloopArch);
     char            *data = NULL;
     size_t           size = 0;
-    arch->arena = arena;
-    arch->error = error;
-    arch->ignored = "";
+    *arch = (MerTimeloopArch){.arena = root->arena, .error = error, .ignored = ""};
     MER_TRY(mer_timeloop_read_levels(arch, root));
     set_word_bits(arch);
     MER_TRY(mer_timeloop_read_energies(arch, root));
@@ -296,7 +277,7 @@ MerStatus mer_timeloop_platform(MerYaml *root, const char *name, MerArena *arena
     }
     write_platform(file, arch, name);
     fclose(file);
-    *text = mer_arena_text_n(arena, data, size);
+    *text = mer_arena_text_n(root->arena, data, size);
     free(data);
     return MER_OK;
 }

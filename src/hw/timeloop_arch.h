@@ -11,7 +11,7 @@
 enum { MER_TIMELOOP_LEVELS = 64, MER_TIMELOOP_LISTS = 5 };
 
 typedef struct MerTimeloopLevel { /* outermost first; the last one computes */
-    const char    *name, *class_name;
+    const char    *name;
     const MerYaml *place;
     bool           is_compute, is_dram;
     double         instances;        /* in the whole machine */
@@ -39,7 +39,7 @@ typedef struct MerTimeloopArch {
 bool mer_timeloop_is_architecture(MerYaml *root);
 
 /* The same machine as text of the form `mercator-platform/1`, named `name`. */
-MerStatus mer_timeloop_platform(MerYaml *root, const char *name, MerArena *arena, const char **text,
+MerStatus mer_timeloop_platform(MerYaml *root, const char *name, const char **text,
                                 MerError *error);
 
 /* Steps of the above. */
@@ -49,7 +49,7 @@ MerStatus mer_timeloop_read_energies(MerTimeloopArch *arch, MerYaml *root); /* t
 /* Every list of constraints under a root: mapspace_constraints, architecture_constraints,
  * constraints, mapspace.constraints; with or without `targets`. Gives how many. */
 int mer_timeloop_constraint_lists(MerYaml *root, MerYaml *lists[MER_TIMELOOP_LISTS]);
-/* The data-spaces that an entry keeps and bypasses, as masks of tensors: names that begin with W, F or B are
+/* Adds the data-spaces that an entry keeps and bypasses to masks of tensors: names that begin with W, F or B are
  * weights, I or A inputs, O or Z outputs. */
 MerStatus mer_timeloop_keep(MerYaml *entry, unsigned *keep, unsigned *bypass, MerError *error);
 

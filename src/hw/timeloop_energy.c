@@ -4,6 +4,7 @@
 #include "hw/reader.h"
 #include "hw/timeloop_arch.h"
 
+#include "base/yaml_need.h"
 #include "mercator/option.h"
 
 #include <math.h>
@@ -40,6 +41,8 @@ static bool is_idle(const char *action)
 /* Of several entries of one action the largest counts. Energies are per access of whole blocks. */
 static void take_action(MerTimeloopLevel *level, const char *action, double energy)
 {
+    static const char *const kinds[] = {"read", "write", "update"};
+    double *const            energies[] = {&level->read_pj, &level->write_pj, &level->update_pj};
     if (is_idle(action)) {
         return;
     }
@@ -47,31 +50,25 @@ static void take_action(MerTimeloopLevel *level, const char *action, double ener
         raise(&level->read_pj, energy);
         return;
     }
-    bool is_any = strstr(action, "access") != NULL;
-    energy /= level->words_per_access;
-    if (is_any || strstr(action, "read")) {
-        raise(&level->read_pj, energy);
-    }
-    if (is_any || strstr(action, "write")) {
-        raise(&level->write_pj, energy);
-    }
-    if (is_any || strstr(action, "update")) {
-        raise(&level->update_pj, energy);
+    for (int k = 0; k < 3; k++) {
+        if (strstr(action, "access") || strstr(action, kinds[k])) {
+            raise(energies[k], energy / level->words_per_access);
+        }
     }
 }
 
-static MerStatus read_actions(MerTimeloopArch *arch, MerYaml *list, MerTimeloopLevel *level)
+static MerStatus read_actions(MerTimeloopArch *arch, MerYaml *table, MerTimeloopLevel *level)
 {
-    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, arch->error));
+    MerYaml *list;
+    MER_TRY(mer_yaml_need_list(table, "actions", &list, arch->error));
     for (int i = 0; i < list->count; i++) {
         const char *name;
         double      energy;
-        MerYaml    *name_node, *energy_node;
+        MerYaml    *node;
         MER_TRY(mer_yaml_check_kind(list->items[i], MER_YAML_MAP, arch->error));
-        MER_TRY(mer_yaml_need(list->items[i], "name", &name_node, arch->error));
-        MER_TRY(mer_yaml_text(name_node, &name, arch->error));
-        MER_TRY(mer_yaml_need(list->items[i], "energy", &energy_node, arch->error));
-        MER_TRY(mer_yaml_real(energy_node, 0, 1e15, &energy, arch->error));
+        MER_TRY(mer_yaml_need_text(list->items[i], "name", &name, arch->error));
+        MER_TRY(mer_yaml_need(list->items[i], "energy", &node, arch->error));
+        MER_TRY(mer_yaml_real(node, 0, 1e15, &energy, arch->error));
         take_action(level, name, energy);
     }
     return MER_OK;
@@ -80,14 +77,11 @@ static MerStatus read_actions(MerTimeloopArch *arch, MerYaml *list, MerTimeloopL
 static MerStatus read_table(MerTimeloopArch *arch, MerYaml *table)
 {
     const char *name;
-    MerYaml    *name_node, *actions;
     MER_TRY(mer_yaml_check_kind(table, MER_YAML_MAP, arch->error));
-    MER_TRY(mer_yaml_need(table, "name", &name_node, arch->error));
-    MER_TRY(mer_yaml_text(name_node, &name, arch->error));
+    MER_TRY(mer_yaml_need_text(table, "name", &name, arch->error));
     for (int l = 0; l < arch->count; l++) {
         if (speaks_of(name, arch->levels[l].name, arch->arena)) {
-            MER_TRY(mer_yaml_need(table, "actions", &actions, arch->error));
-            return read_actions(arch, actions, &arch->levels[l]);
+            return read_actions(arch, table, &arch->levels[l]);
         }
     }
     return MER_OK; /* of a component we have no use for */
@@ -100,8 +94,7 @@ static MerStatus read_reference(MerTimeloopArch *arch, MerYaml *root)
         return MER_OK;
     }
     MER_TRY(mer_yaml_check_kind(ert, MER_YAML_MAP, arch->error));
-    MER_TRY(mer_yaml_need(ert, "tables", &tables, arch->error));
-    MER_TRY(mer_yaml_check_kind(tables, MER_YAML_LIST, arch->error));
+    MER_TRY(mer_yaml_need_list(ert, "tables", &tables, arch->error));
     for (int l = 0; l < arch->count; l++) { /* the table replaces whatever the architecture says */
         arch->levels[l].read_pj = arch->levels[l].write_pj = arch->levels[l].update_pj = NAN;
     }

@@ -2,25 +2,24 @@
 #include "hw/reader.h"
 #include "hw/timeloop_arch.h"
 
+#include "base/yaml_need.h"
 #include "mercator/graph.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MAX_DEPTH = 64 };
 
-static bool contains(const char *text, const char *part)
+/* Is one of the parts, in any case, in the text? The list ends with NULL. */
+static bool contains(const char *text, const char *const *parts)
 {
-    size_t length = strlen(part);
-    for (; *text; text++) {
-        size_t i = 0;
-        while (i < length && tolower((unsigned char)text[i]) == part[i]) {
-            i++;
-        }
-        if (i == length) {
-            return true;
+    for (; *parts; parts++) {
+        for (const char *at = text; *at; at++) {
+            if (strncasecmp(at, *parts, strlen(*parts)) == 0) {
+                return true;
+            }
         }
     }
     return false;
@@ -48,12 +47,19 @@ static MerStatus split_name(MerTimeloopArch *arch, const MerYaml *node, const ch
     return length > 0 ? MER_OK : mer_yaml_expected(node, arch->error, "a name");
 }
 
+/* What a key holds, NULL also for null. */
+static MerYaml *get_filled(MerYaml *map, const char *key)
+{
+    MerYaml *node = mer_yaml_get(map, key);
+    return node && !mer_yaml_is_null(node) ? node : NULL;
+}
+
 static MerStatus get_any(MerTimeloopArch *arch, MerYaml *map, const char *const *names,
                          double *value)
 {
     for (; map && *names; names++) {
-        MerYaml *node = mer_yaml_get(map, *names);
-        if (node && !mer_yaml_is_null(node)) {
+        MerYaml *node = get_filled(map, *names);
+        if (node) {
             return mer_yaml_real(node, 0, 1e15, value, arch->error);
         }
     }
@@ -139,51 +145,38 @@ static MerStatus add_level(MerTimeloopArch *arch, const MerTimeloopLevel *level,
     return read_attributes(arch, attributes, added);
 }
 
-static bool is_compute(const char *class_name)
-{
-    return contains(class_name, "mac") || contains(class_name, "mult") ||
-           contains(class_name, "compute");
-}
+static const char *const compute[] = {"mac", "mult", "compute", NULL};
+static const char *const dram[] = {"dram", "main_memory", NULL};
+static const char *const storage[] = {"dram",    "sram",   "regfile", "buffer",
+                                      "storage", "memory", "reg",     NULL};
 
 /* Storage by its class, or by having a size. */
 static bool is_storage(const char *class_name, MerYaml *attributes)
 {
-    static const char *const parts[] = {"dram",    "sram",   "regfile", "buffer",
-                                        "storage", "memory", "reg"};
-    static const char *const sizes[] = {"memory_depth", "depth", "entries", "sizeKB"};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (contains(class_name, parts[i])) {
-            return true;
-        }
-    }
-    for (size_t i = 0; attributes && i < sizeof sizes / sizeof sizes[0]; i++) {
-        if (mer_yaml_get(attributes, sizes[i])) {
-            return true;
-        }
-    }
-    return false;
+    return contains(class_name, storage) ||
+           (attributes &&
+            (mer_yaml_get(attributes, "memory_depth") || mer_yaml_get(attributes, "depth") ||
+             mer_yaml_get(attributes, "entries") || mer_yaml_get(attributes, "sizeKB")));
 }
 
 static MerStatus read_component(MerTimeloopArch *arch, MerYaml *map, double above)
 {
     MerYaml         *name;
     double           own;
-    MerTimeloopLevel level = {.class_name = "", .place = map};
+    const char      *class_name = "";
+    MerTimeloopLevel level = {.place = map};
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, arch->error));
     MER_TRY(mer_yaml_need(map, "name", &name, arch->error));
     MER_TRY(split_name(arch, name, &level.name, &own));
-    MER_TRY(mer_yaml_get_text(map, "class", &level.class_name, arch->error));
-    MerYaml *attributes = mer_yaml_get(map, "attributes");
-    if (attributes && mer_yaml_is_null(attributes)) {
-        attributes = NULL;
-    }
+    MER_TRY(mer_yaml_get_text(map, "class", &class_name, arch->error));
+    MerYaml *attributes = get_filled(map, "attributes");
     if (attributes) {
         MER_TRY(mer_yaml_check_kind(attributes, MER_YAML_MAP, arch->error));
     }
     level.instances = above * own;
-    level.is_compute = is_compute(level.class_name);
-    level.is_dram = contains(level.class_name, "dram") || contains(level.class_name, "main_memory");
-    if (level.is_compute || is_storage(level.class_name, attributes)) {
+    level.is_compute = contains(class_name, compute);
+    level.is_dram = contains(class_name, dram);
+    if (level.is_compute || is_storage(class_name, attributes)) {
         return add_level(arch, &level, attributes);
     }
     arch->ignored = mer_arena_format(arch->arena, "%.400s%s%s", arch->ignored,
@@ -198,18 +191,18 @@ static MerStatus read_node(MerTimeloopArch *arch, MerYaml *map, double above, in
     const char *name;
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, arch->error));
     MerYaml *name_node = mer_yaml_get(map, "name");
-    MerYaml *local = mer_yaml_get(map, "local");
-    MerYaml *subtree = mer_yaml_get(map, "subtree");
+    MerYaml *local = get_filled(map, "local");
+    MerYaml *subtree = get_filled(map, "subtree");
     if (name_node) {
         MER_TRY(split_name(arch, name_node, &name, &own));
     }
-    if (local && !mer_yaml_is_null(local)) {
+    if (local) {
         MER_TRY(mer_yaml_check_kind(local, MER_YAML_LIST, arch->error));
         for (int i = 0; i < local->count; i++) {
             MER_TRY(read_component(arch, local->items[i], above * own));
         }
     }
-    if (!subtree || mer_yaml_is_null(subtree)) {
+    if (!subtree) {
         return MER_OK;
     }
     MER_TRY(mer_yaml_check_kind(subtree, MER_YAML_LIST, arch->error));
@@ -226,44 +219,40 @@ static MerStatus read_node(MerTimeloopArch *arch, MerYaml *map, double above, in
 static MerStatus read_flat(MerTimeloopArch *arch, MerYaml *map, const char *name, bool computes)
 {
     double           instances = 1;
-    MerTimeloopLevel level = {
-        .name = name, .class_name = computes ? "mac" : "", .place = map, .is_compute = computes};
+    const char      *class_name = "";
+    MerTimeloopLevel level = {.name = name, .place = map, .is_compute = computes};
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, arch->error));
     GET(&instances, "instances");
     MER_TRY(mer_yaml_get_text(map, "name", &level.name, arch->error));
-    MER_TRY(mer_yaml_get_text(map, "technology", &level.class_name, arch->error));
-    MER_TRY(mer_yaml_get_text(map, "class", &level.class_name, arch->error));
-    level.is_dram = contains(level.class_name, "dram");
+    MER_TRY(mer_yaml_get_text(map, "technology", &class_name, arch->error));
+    MER_TRY(mer_yaml_get_text(map, "class", &class_name, arch->error));
+    level.is_dram = contains(class_name, (const char *const[]){"dram", NULL});
     level.instances = floor(instances) >= 1 ? floor(instances) : 1;
     return add_level(arch, &level, map);
 }
 
 static MerStatus read_old(MerTimeloopArch *arch, MerYaml *map)
 {
-    MerYaml *arithmetic, *storage;
+    MerYaml *arithmetic, *memories;
     MER_TRY(mer_yaml_need(map, "arithmetic", &arithmetic, arch->error));
-    MER_TRY(mer_yaml_need(map, "storage", &storage, arch->error));
-    MER_TRY(mer_yaml_check_kind(storage, MER_YAML_LIST, arch->error));
-    for (int i = storage->count - 1; i >= 0; i--) {
-        MER_TRY(read_flat(arch, storage->items[i], mer_arena_format(arch->arena, "L%d", i), false));
+    MER_TRY(mer_yaml_need_list(map, "storage", &memories, arch->error));
+    for (int i = memories->count - 1; i >= 0; i--) {
+        const char *name = mer_arena_format(arch->arena, "L%d", i);
+        MER_TRY(read_flat(arch, memories->items[i], name, false));
     }
     return read_flat(arch, arithmetic, "MAC", true);
 }
 
 static MerStatus check_version(MerTimeloopArch *arch, MerYaml *map)
 {
-    static const char *const known[] = {"0.1", "0.2", "0.3"};
     MerYaml    *node = mer_yaml_get(map, "version"), *nodes = mer_yaml_get(map, "nodes");
-    const char *version = nodes ? "0.4" : NULL;
+    const char *version = nodes ? "0.4" : "0.3";
     if (node) {
         MER_TRY(mer_yaml_text(node, &version, arch->error));
     }
-    for (int i = 0; version && !nodes && i < 3; i++) {
-        if (strcmp(version, known[i]) == 0) {
-            return MER_OK;
-        }
-    }
-    if (!version) {
+    bool is_known =
+        strcmp(version, "0.1") == 0 || strcmp(version, "0.2") == 0 || strcmp(version, "0.3") == 0;
+    if (is_known && !nodes) {
         return MER_OK;
     }
     const MerYaml *place = node ? node : nodes;

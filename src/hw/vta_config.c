@@ -2,6 +2,8 @@
  * SRAMs. The timing is that of the board the target names. */
 #include "hw/foreign.h"
 
+#include "base/yaml_need.h"
+
 typedef enum Key { INP_WIDTH, WGT_WIDTH, ACC_WIDTH, BATCH, UOP, INP, WGT, ACC, KEY_COUNT } Key;
 
 static const struct {
@@ -30,39 +32,32 @@ bool mer_vta_is_config(MerYaml *root)
 /* LOG_BLOCK, or one for each side. */
 static MerStatus read_blocks(MerYaml *root, int64_t *in, int64_t *out, MerError *error)
 {
-    MerYaml *node;
-    if (!mer_yaml_get(root, "LOG_BLOCK_IN")) {
-        MER_TRY(mer_yaml_need(root, "LOG_BLOCK", &node, error));
-        MER_TRY(mer_yaml_int(node, 0, 12, in, error));
-        *out = *in;
-        return MER_OK;
+    if (mer_yaml_get(root, "LOG_BLOCK_IN")) {
+        MER_TRY(mer_yaml_get_int(root, "LOG_BLOCK_IN", 0, 12, in, error));
+        return mer_yaml_need_int(root, "LOG_BLOCK_OUT", 0, 12, out, error);
     }
-    MER_TRY(mer_yaml_get_int(root, "LOG_BLOCK_IN", 0, 12, in, error));
-    MER_TRY(mer_yaml_need(root, "LOG_BLOCK_OUT", &node, error));
-    return mer_yaml_int(node, 0, 12, out, error);
+    MER_TRY(mer_yaml_need_int(root, "LOG_BLOCK", 0, 12, in, error));
+    *out = *in;
+    return MER_OK;
 }
 
-MerStatus mer_vta_config_platform(MerYaml *root, MerArena *arena, const char **text,
-                                  MerError *error)
+MerStatus mer_vta_config_platform(MerYaml *root, const char **text, MerError *error)
 {
     int64_t     v[KEY_COUNT] = {0}, in = 0, out = 0;
     int         target;
-    MerYaml    *node;
     const char *names[TARGET_COUNT], *blocks;
     for (int t = 0; t < TARGET_COUNT; t++) {
         names[t] = targets[t].target;
     }
-    MER_TRY(mer_yaml_need(root, "TARGET", &node, error));
-    MER_TRY(mer_yaml_word(node, names, TARGET_COUNT, &target, error));
+    MER_TRY(mer_yaml_need_word(root, "TARGET", names, TARGET_COUNT, &target, error));
     for (int k = 0; k < KEY_COUNT; k++) {
-        MER_TRY(mer_yaml_need(root, keys[k].name, &node, error));
-        MER_TRY(mer_yaml_int(node, keys[k].least, keys[k].most, &v[k], error));
+        MER_TRY(mer_yaml_need_int(root, keys[k].name, keys[k].least, keys[k].most, &v[k], error));
     }
     MER_TRY(read_blocks(root, &in, &out, error));
-    blocks = in == out ? mer_arena_format(arena, "%d", 1 << in)
-                       : mer_arena_format(arena, "%dx%d", 1 << in, 1 << out);
+    blocks = in == out ? mer_arena_format(root->arena, "%d", 1 << in)
+                       : mer_arena_format(root->arena, "%dx%d", 1 << in, 1 << out);
     *text = mer_arena_format(
-        arena,
+        root->arena,
         "format: mercator-platform/1\nkind: vta\nextends: %s\n"
         "name: \"%s_%dx%s_i8w8a32_%d_%d_%d_%d\"\n"
         "summary: VTA core of a vta_config.json\nsource: \"a vta_config.json; timing of %s\"\n"

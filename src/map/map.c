@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef enum Genome { AUTO, PRIMES, DIVISORS, TEN, GAMMA } Genome;
@@ -86,31 +85,21 @@ static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const Me
     return MER_OK;
 }
 
-static MerStatus wrong_genome(const MerProblem *problem, MerError *error)
+/* Is the genome `auto`, or one of the two that make plans of the problem's kind? */
+static MerStatus check_genome(const MerProblem *problem, Genome one, Genome other, MerError *error)
 {
-    return mer_error_set(error, MER_INVALID,
-                         "the genome does not make plans of kind %s; leave it at auto",
-                         problem->plan->name);
+    Genome genome = (Genome)((const Options *)problem->options)->genome;
+    return genome == AUTO || genome == one || genome == other
+               ? MER_OK
+               : mer_error_set(error, MER_INVALID,
+                               "the genome does not make plans of kind %s; leave it at auto",
+                               problem->plan->name);
 }
 
 bool mer_map_is_padded(const MerProblem *problem)
 {
     const Options *chosen = problem->options;
     return chosen->factors == 1;
-}
-
-static MerStatus make_constraints(const MerProblem *problem, const MerOp *op,
-                                  MerNestConstraints *constraints, MerArena *arena, MerError *error)
-{
-    const Options *chosen = problem->options;
-    MerLayerShape  shape;
-    if (chosen->dataflow == MER_DATAFLOW_NONE && !chosen->constraints) {
-        return MER_OK;
-    }
-    MER_TRY(mer_layer_shape_make(op, &shape, error));
-    return mer_nest_constraints_make(constraints, op, &shape, problem->platform,
-                                     (MerDataflow)chosen->dataflow, chosen->constraints,
-                                     mer_map_is_padded(problem), arena, error);
 }
 
 /* The platform with what the constraints keep and bypass: bounds depend on it. */
@@ -138,9 +127,7 @@ static MerStatus open_nest(MerProblem *problem, const MerOp *op, MerArena *arena
 {
     const Options *chosen = problem->options;
     State         *state = problem->state;
-    if (chosen->genome == TEN || chosen->genome == GAMMA) {
-        return wrong_genome(problem, error);
-    }
+    MER_TRY(check_genome(problem, PRIMES, DIVISORS, error));
     if (mer_map_is_padded(problem) && chosen->genome != AUTO) {
         return mer_error_set(error, MER_INVALID,
                              "factors=padded has a genome of its own; leave genome at auto");
@@ -149,7 +136,12 @@ static MerStatus open_nest(MerProblem *problem, const MerOp *op, MerArena *arena
                                 : chosen->genome == DIVISORS ? MER_GENOME_DIVISORS
                                                              : MER_GENOME_PRIMES;
     MerNestConstraints constraints = {0};
-    MER_TRY(make_constraints(problem, op, &constraints, arena, error));
+    if (chosen->dataflow != MER_DATAFLOW_NONE || chosen->constraints) {
+        MER_TRY(mer_layer_shape_make(op, &state->nest.shape, error));
+        MER_TRY(mer_nest_constraints_make(&constraints, op, &state->nest.shape, problem->platform,
+                                          (MerDataflow)chosen->dataflow, chosen->constraints,
+                                          mer_map_is_padded(problem), arena, error));
+    }
     MER_TRY(mer_nest_space_open(&state->nest, op, problem->platform, genome, &constraints,
                                 &problem->space, arena, error));
     mer_nest_bound(&state->nest.shape, constrained_platform(problem->platform, &state->nest, arena),
@@ -162,9 +154,7 @@ static MerStatus open_directives(MerProblem *problem, const MerOp *op, MerArena 
 {
     const Options *chosen = problem->options;
     State         *state = problem->state;
-    if (chosen->genome == PRIMES || chosen->genome == DIVISORS) {
-        return wrong_genome(problem, error);
-    }
+    MER_TRY(check_genome(problem, TEN, GAMMA, error));
     if (chosen->dataflow != MER_DATAFLOW_NONE || chosen->constraints) {
         return mer_error_set(error, MER_UNSUPPORTED,
                              "dataflow and constraints speak of loop nests, evaluator loopnest");
@@ -220,33 +210,6 @@ static bool encode(const MerProblem *problem, const MerPlan *plan, MerIndex *poi
                : mer_directives_encode(&state->directives, plan->content, point);
 }
 
-MerBound mer_map_bound(MerMetric metric, double cycles, double energy, double macs, double clock_hz)
-{
-    MerBound bound = {NAN, "roofline", ""};
-    bool     is_energy = metric == MER_METRIC_ENERGY || metric == MER_METRIC_EDP;
-    switch (metric) {
-    case MER_METRIC_CYCLES:
-        bound.value = cycles;
-        break;
-    case MER_METRIC_LATENCY:
-        bound.value = cycles / clock_hz;
-        break;
-    case MER_METRIC_THROUGHPUT:
-        bound.value = 2 * macs * clock_hz / cycles;
-        break;
-    case MER_METRIC_ENERGY:
-        bound.value = energy;
-        break;
-    case MER_METRIC_EDP:
-        bound.value = energy * cycles;
-        break;
-    default:
-        break;
-    }
-    bound.kind = isnan(bound.value) ? "none" : is_energy ? "traffic" : "roofline";
-    return bound;
-}
-
 void mer_map_fill_costs(double cycles, double energy, double macs, double peak_macs,
                         double clock_hz, MerCost *cost)
 {
@@ -258,6 +221,17 @@ void mer_map_fill_costs(double cycles, double energy, double macs, double peak_m
         cost->value[MER_METRIC_LATENCY] = cycles / clock_hz;
         cost->value[MER_METRIC_THROUGHPUT] = 2 * macs * clock_hz / cycles;
     }
+}
+
+/* What a plan would cost that reaches both. */
+MerBound mer_map_bound(MerMetric metric, double cycles, double energy, double macs, double clock_hz)
+{
+    MerCost ideal;
+    bool    is_energy = metric == MER_METRIC_ENERGY || metric == MER_METRIC_EDP;
+    mer_cost_clear(&ideal);
+    mer_map_fill_costs(cycles, energy, macs, NAN, clock_hz, &ideal);
+    double value = metric < MER_METRIC_COUNT ? ideal.value[metric] : NAN;
+    return (MerBound){value, isnan(value) ? "none" : is_energy ? "traffic" : "roofline", ""};
 }
 
 static void bound(const MerProblem *problem, const void *rules, MerMetric metric, MerBound *result)

@@ -15,9 +15,7 @@ static uint64_t hash_nest(const MerPlan *plan, uint64_t hash)
     const MerNestPlan *nest = mer_nest_plan(plan);
     for (int l = 0; l < nest->level_count; l++) {
         const MerNestLevel *level = &nest->levels[l];
-        hash = hash_ints(hash, level->temporal, MER_DIM_COUNT);
-        hash = hash_ints(hash, level->x, MER_DIM_COUNT);
-        hash = hash_ints(hash, level->y, MER_DIM_COUNT);
+        hash = mer_hash_bytes(hash, level->factors, sizeof level->factors);
         for (int i = 0; i < MER_DIM_COUNT; i++) { /* where a loop of one turn stands is no choice */
             bool is_loop = level->temporal[level->order[i]] > 1;
             hash = is_loop ? mer_hash_int(hash, level->order[i]) : hash;

@@ -24,13 +24,8 @@ const MerMetricInfo *mer_metric_info(MerMetric metric)
 MerMetric mer_metric_find(const char *name)
 {
     for (int i = 0; i < MER_METRIC_COUNT; i++) {
-        if (mer_name_equal(name, metrics[i].name)) {
-            return (MerMetric)i;
-        }
-    }
-    for (int i = 0; i < MER_METRIC_COUNT; i++) { /* EDP */
-        if (strcasecmp(name, metrics[i].name) == 0) {
-            return (MerMetric)i;
+        if (mer_name_equal(name, metrics[i].name) || strcasecmp(name, metrics[i].name) == 0) {
+            return (MerMetric)i; /* EDP, too */
         }
     }
     return MER_METRIC_COUNT;

@@ -24,8 +24,7 @@ static void sort_by_key(int *order, const double *keys, int count)
     static const int gaps[] = {1750, 701, 301, 132, 57, 23, 10, 4, 1};
     for (int g = 0; g < (int)(sizeof gaps / sizeof gaps[0]); g++) {
         for (int i = gaps[g]; i < count; i++) {
-            int moved = order[i];
-            int j = i;
+            int moved = order[i], j = i;
             for (; j >= gaps[g]; j -= gaps[g]) {
                 int other = order[j - gaps[g]];
                 if (keys[other] < keys[moved] || (keys[other] == keys[moved] && other < moved)) {

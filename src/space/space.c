@@ -1,7 +1,8 @@
-/* Points of a space: checking, counting, sampling and small steps. */
+/* Points of a space: checking, counting, sampling and small steps; and the hash of the plans they decode to. */
 #include "mercator/space.h"
 
 #include "base/file.h"
+#include "mercator/plan.h"
 
 #include <math.h>
 #include <string.h>
@@ -128,4 +129,9 @@ MerIndex mer_knob_index(const MerKnob *knob, double position)
 double mer_knob_position(const MerKnob *knob, MerIndex index)
 {
     return (index + 0.5) / knob->choices;
+}
+
+uint64_t mer_plan_hash(const MerPlan *plan)
+{
+    return plan->kind->hash(plan, mer_hash_text(MER_HASH_START, plan->kind->name));
 }

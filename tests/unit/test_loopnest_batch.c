@@ -3,7 +3,7 @@
 #include "one_arena.h"
 #include "run_support.h"
 
-#include "map/cost/loopnest_batch.h"
+#include "map/cost/loopnest.h"
 
 #include <math.h>
 

@@ -63,8 +63,10 @@ static const MerOption options[] = {
     ALIAS("num_simd_lanes", simd_lanes),
     {0}};
 
+enum { L1, L2, MEMORIES };
+
 typedef struct Energies { /* pJ */
-    double mac, l1_read, l1_write, l2_read, l2_write;
+    double mac, read[MEMORIES], write[MEMORIES];
 } Energies;
 
 typedef struct State {
@@ -125,21 +127,10 @@ static MerStatus take_platform(const MerPlatform *platform, State *state, MerErr
         .l1_size = capacity(l1->words),
         .l2_size = capacity(l2->words)};
     state->energies = (Energies){platform->unit_count > 0 ? platform->units[0].mac_pj : 0,
-                                 l1->read_pj, l1->write_pj, l2->read_pj, l2->write_pj};
+                                 {l1->read_pj, l2->read_pj},
+                                 {l1->write_pj, l2->write_pj}};
     state->clock_hz = platform->clock_hz;
     return MER_OK;
-}
-
-/* Without a platform: the defaults of MAESTRO's command line. */
-static void take_defaults(State *state)
-{
-    state->hardware = (MerDatacentricHardware){.num_pes = 7,
-                                               .noc_bw = INT_MAX,
-                                               .offchip_bw = 70000,
-                                               .simd_lanes = 1,
-                                               .l1_size = INT_MAX,
-                                               .l2_size = INT_MAX};
-    state->clock_hz = NAN;
 }
 
 static void replace(int64_t *number, int64_t chosen)
@@ -150,24 +141,22 @@ static void replace(int64_t *number, int64_t chosen)
 
 static void set_energies(const Options *chosen, bool maestro, State *state)
 {
-    double mac = MER_DATACENTRIC_MAC_NJ * 1000, l1, l2;
+    static const double theirs[] = {MER_DATACENTRIC_L1_ENERGY, MER_DATACENTRIC_L2_ENERGY};
+    const double        given[] = {chosen->l1_energy, chosen->l2_energy};
+    double *const       in_macs[] = {&state->hardware.l1_energy, &state->hardware.l2_energy};
+    double              maestro_mac = MER_DATACENTRIC_MAC_NJ * 1000;
+    Energies           *energies = &state->energies;
 
-    if (maestro)
-        state->energies =
-            (Energies){mac, MER_DATACENTRIC_L1_ENERGY * mac, MER_DATACENTRIC_L1_ENERGY * mac,
-                       MER_DATACENTRIC_L2_ENERGY * mac, MER_DATACENTRIC_L2_ENERGY * mac};
-    if (chosen->mac_pj > 0)
-        state->energies.mac = chosen->mac_pj;
-    mac = state->energies.mac;
-    if (chosen->l1_energy > 0)
-        state->energies.l1_read = state->energies.l1_write = chosen->l1_energy * mac;
-    if (chosen->l2_energy > 0)
-        state->energies.l2_read = state->energies.l2_write = chosen->l2_energy * mac;
-    l1 = (state->energies.l1_read + state->energies.l1_write) / 2;
-    l2 = (state->energies.l2_read + state->energies.l2_write) / 2;
-    state->hardware.mac_nj = mac / 1000;
-    state->hardware.l1_energy = mac > 0 ? l1 / mac : 0;
-    state->hardware.l2_energy = mac > 0 ? l2 / mac : 0;
+    if (chosen->mac_pj > 0 || maestro)
+        energies->mac = chosen->mac_pj > 0 ? chosen->mac_pj : maestro_mac;
+    state->hardware.mac_nj = energies->mac / 1000;
+    for (int m = 0; m < MEMORIES; m++) {
+        double *read = &energies->read[m], *write = &energies->write[m];
+
+        if (given[m] > 0 || maestro)
+            *read = *write = given[m] > 0 ? given[m] * energies->mac : theirs[m] * maestro_mac;
+        *in_macs[m] = energies->mac > 0 ? (*read + *write) / 2 / energies->mac : 0;
+    }
 }
 
 static MerStatus open_datacentric(void *opened, const MerProblem *problem, const void *given,
@@ -177,12 +166,8 @@ static MerStatus open_datacentric(void *opened, const MerProblem *problem, const
     State         *state = opened;
 
     (void)arena;
-    if (problem->platform) {
-        MER_TRY(check_platform(problem->platform, error));
-        MER_TRY(take_platform(problem->platform, state, error));
-    } else {
-        take_defaults(state);
-    }
+    MER_TRY(check_platform(problem->platform, error));
+    MER_TRY(take_platform(problem->platform, state, error));
     state->strict = chosen->mode == STRICT;
     state->every_level = state->strict && chosen->every_level;
     state->exact_strides = state->strict && chosen->exact_strides;
@@ -195,7 +180,7 @@ static MerStatus open_datacentric(void *opened, const MerProblem *problem, const
     if (chosen->noc_hop_latency >= 0)
         state->hardware.noc_latency = chosen->noc_hop_latency;
     state->hardware.noc_latency *= chosen->noc_hops;
-    set_energies(chosen, !state->strict || !problem->platform, state);
+    set_energies(chosen, !state->strict, state);
     return MER_OK;
 }
 
@@ -231,10 +216,10 @@ static double energy_pj(const State *state, const MerDatacentricResult *result)
     for (int t = 0; t < MER_DATACENTRIC_TENSORS; t++) {
         const MerDatacentricTensorCounts *counts = &result->tensor[t];
 
-        energy += (double)counts->l1_read * energies->l1_read +
-                  (double)counts->l1_write * energies->l1_write +
-                  (double)counts->l2_read * energies->l2_read +
-                  (double)counts->l2_write * energies->l2_write;
+        energy += (double)counts->l1_read * energies->read[L1] +
+                  (double)counts->l1_write * energies->write[L1] +
+                  (double)counts->l2_read * energies->read[L2] +
+                  (double)counts->l2_write * energies->write[L2];
     }
     return energy;
 }
@@ -262,12 +247,12 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
 }
 
 /* One memory over all repeats. */
-static MerLevelUse use_memory(const State *state, const MerDatacentricResult *result, bool is_l2,
+static MerLevelUse use_memory(const State *state, const MerDatacentricResult *result, int memory,
                               double repeat)
 {
     static const int order[] = {MER_DATACENTRIC_FILTER, MER_DATACENTRIC_INPUT,
                                 MER_DATACENTRIC_OUTPUT};
-    const Energies  *energies = &state->energies;
+    bool             is_l2 = memory == L2;
     int64_t          capacity = is_l2 ? state->hardware.l2_size : state->hardware.l1_size;
     MerLevelUse      use = {.name = is_l2 ? "L2" : "L1",
                             .used_words = (double)(is_l2 ? result->l2_size_req : result->l1_size_req),
@@ -282,8 +267,8 @@ static MerLevelUse use_memory(const State *state, const MerDatacentricResult *re
         use.accesses[t][0] = reads;
         use.accesses[t][1] = writes;
         use.accesses[t][2] = (double)(is_l2 ? counts->l2_size_req : counts->l1_size_req);
-        use.energy_pj[t] = reads * (is_l2 ? energies->l2_read : energies->l1_read) +
-                           writes * (is_l2 ? energies->l2_write : energies->l1_write);
+        use.energy_pj[t] =
+            reads * state->energies.read[memory] + writes * state->energies.write[memory];
     }
     return use;
 }
@@ -323,7 +308,7 @@ static void detail(const void *opened, const MerPlan *plan, MerNotes *notes)
         use.mac_pj = repeat * (double)result.num_macs * state->energies.mac;
         mer_json_array(&json, "levels");
         for (int l = 0; l < 2; l++) {
-            levels[l] = use_memory(state, &result, l == 0, repeat);
+            levels[l] = use_memory(state, &result, l == 0 ? L2 : L1, repeat);
             write_memory(&levels[l], l == 0 ? state->hardware.l2_size : state->hardware.l1_size,
                          &json);
         }
@@ -353,7 +338,7 @@ static uint64_t zeros(const void *opened, const char **why)
     const State    *state = opened;
     const Energies *e = &state->energies;
     bool            has_energy =
-        !state->strict || e->mac + e->l1_read + e->l1_write + e->l2_read + e->l2_write > 0;
+        !state->strict || e->mac + e->read[L1] + e->write[L1] + e->read[L2] + e->write[L2] > 0;
     *why = "the platform has no energies (mac_pj, access_pj)";
     return has_energy ? 0 : METRIC(ENERGY) | METRIC(EDP);
 }

@@ -1,6 +1,6 @@
 /* Evaluator `loopnest`: prices a loop nest in closed form (docs/loopnest-model.md, after Timeloop, ISPASS
  * 2019). The arithmetic is in loopnest_model.c and loopnest_traffic.c; this file is the plug-in. */
-#include "map/cost/loopnest_batch.h"
+#include "map/cost/loopnest.h"
 
 #include "map/cost/map_views.h"
 #include "map/map.h"
@@ -56,7 +56,8 @@ static double ramp_cycles(const MerNestModel *model, const MerNestPlan *plan,
 {
     double cycles = 0;
     for (int l = 0; l + 1 < model->level_count; l++) {
-        cycles += kept_words(plan, loops, l, MER_TENSOR_O) / model->memories[l].write_rate;
+        cycles +=
+            kept_words(plan, loops, l, MER_TENSOR_O) / model->memories[l].write_words_per_cycle;
     }
     return cycles;
 }
@@ -66,7 +67,8 @@ static void fill_metrics(const MerNestModel *model, double words, double cycles,
                          MerCost *cost)
 {
     int    outermost = model->level_count - 1;
-    double rate = model->memories[outermost].read_rate + model->memories[outermost].write_rate;
+    double rate = model->memories[outermost].read_words_per_cycle +
+                  model->memories[outermost].write_words_per_cycle;
     cycles *= model->repeat;
     energy *= model->repeat;
     double macs = model->shape.macs * model->repeat;
@@ -97,8 +99,7 @@ static void evaluate(const void *state, const MerPlan *plan, const MerCall *call
     const MerNestPlan  *nest = mer_nest_plan(plan);
     MerNestLoops        loops;
     MerNestAccess       access;
-    double              cycles;
-    double              energy;
+    double              cycles, energy;
     mer_cost_clear(cost);
     if (model->constraints && !obeys(model, nest, cost)) {
         return;
@@ -145,12 +146,13 @@ static MerLevelUse use_level(const MerNestModel *model, const MerNestPlan *plan,
                              const MerNestLoops *loops, const MerNestAccess *access, int l,
                              double cycles)
 {
-    const MerNestMemory *memory = &model->memories[l];
-    double               read = 0;
-    MerLevelUse          use = {.name = memory->name,
-                                .network_pj = access->network[l] * memory->fanout_pj * model->repeat,
-                                .used_words = kept_words(plan, loops, l, MER_TENSOR_COUNT),
-                                .capacity_words = memory->words};
+    const MerMemory *memory = &model->memories[l];
+    double           read = 0;
+    MerLevelUse      use = {.name = memory->name,
+                            .network_pj =
+                                access->network[l] * memory->fanout.pj_per_word * model->repeat,
+                            .used_words = kept_words(plan, loops, l, MER_TENSOR_COUNT),
+                            .capacity_words = memory->words};
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         double *counts = use.accesses[t];
         counts[0] = access->reads[l][t] * model->repeat;
@@ -160,9 +162,10 @@ static MerLevelUse use_level(const MerNestModel *model, const MerNestPlan *plan,
         use.energy_pj[t] = counts[0] * memory->read_pj + counts[1] * memory->write_pj +
                            counts[2] * memory->update_pj;
     }
-    use.bandwidth_use = isfinite(memory->read_rate)
-                            ? read / (loops->instances[l + 1] * memory->read_rate * cycles)
-                            : 0;
+    use.bandwidth_use =
+        isfinite(memory->read_words_per_cycle)
+            ? read / (loops->instances[l + 1] * memory->read_words_per_cycle * cycles)
+            : 0;
     return use;
 }
 
@@ -194,8 +197,7 @@ static void detail(const void *state, const MerPlan *plan, MerNotes *notes)
     const MerNestPlan  *nest = mer_nest_plan(plan);
     MerNestLoops        loops;
     MerNestAccess       access;
-    double              cycles;
-    double              energy;
+    double              cycles, energy;
     MerLevelUse         levels[MER_NEST_MAX_LEVELS];
     const char         *memories[MER_NEST_MAX_LEVELS];
     MerLayerUse         use = {.levels = levels,
@@ -232,9 +234,9 @@ static uint64_t zeros(const void *state, const char **why)
     const MerNestModel *model = state;
     bool                has_energy = model->mac_pj > 0;
     for (int l = 0; l < model->level_count; l++) {
-        const MerNestMemory *memory = &model->memories[l];
+        const MerMemory *memory = &model->memories[l];
         has_energy = has_energy || memory->read_pj > 0 || memory->write_pj > 0 ||
-                     memory->update_pj > 0 || memory->fanout_pj > 0;
+                     memory->update_pj > 0 || memory->fanout.pj_per_word > 0;
     }
     *why = "the platform has no energies (mac_pj, access_pj)";
     return has_energy ? 0 : METRIC(ENERGY) | METRIC(EDP) | METRIC(POWER);

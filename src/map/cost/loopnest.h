@@ -10,23 +10,13 @@ enum { MER_NEST_MAX_LEVELS = 8, MER_NEST_MAX_LOOPS = MER_NEST_MAX_LEVELS * MER_D
 
 typedef enum MerHalo { MER_HALO_SHARED, MER_HALO_TIMELOOP } MerHalo;
 
-typedef struct MerNestMemory { /* one storage level, innermost first */
-    const char *name;
-    double      words;                       /* usable */
-    double      partition[MER_TENSOR_COUNT]; /* per tensor; INFINITY: only `words` counts */
-    double      read_rate, write_rate;       /* words per cycle and instance */
-    double      read_pj, write_pj, update_pj;
-    int         fanout_x, fanout_y; /* below it */
-    double      fanout_pj;          /* per word sent over the fan-out */
-} MerNestMemory;
-
 typedef struct MerNestModel {
     MerLayerShape shape;
     double        repeat; /* the loops run this often, one after the other */
     int           level_count;
-    MerNestMemory memories[MER_NEST_MAX_LEVELS];
-    double        lanes, mac_pj, clock_hz, word_bytes;
-    double        peak_macs; /* per cycle, of the whole machine */
+    MerMemory memories[MER_NEST_MAX_LEVELS]; /* innermost first; sizes are what is usable of them */
+    double    lanes, mac_pj, clock_hz, word_bytes;
+    double    peak_macs; /* per cycle, of the whole machine */
     /* with fewer MACs than this every count is a whole number below 2^53 */
     double                    exact_macs;
     MerHalo                   halo;
@@ -79,5 +69,22 @@ void mer_nest_count(const MerNestModel *model, const MerNestPlan *plan, const Me
 void mer_nest_price(const MerNestModel *model, const MerNestLoops *loops,
                     const MerNestAccess *access, double *cycles, double *energy,
                     const char **binding);
+
+/* loopnest_batch.c: many nests at once by the same model, one plan per lane of a vector. */
+enum { MER_NEST_LANES = 8 };
+
+typedef struct MerNestFigures { /* what the metrics of a cost are made from, per plan */
+    double cycles[MER_NEST_LANES], energy[MER_NEST_LANES];
+    double words[MER_NEST_LANES]; /* to and from the outermost memory */
+    bool   is_priced[MER_NEST_LANES];
+} MerNestFigures;
+
+/* Prices plans[0 .. MER_NEST_LANES-1], each to the bit as mer_nest_price does. Left alone (is_priced is
+ * false) are plans that do not fit or whose counts are too large to be exact, and all of them if they
+ * do not keep the same tensors, if one is not in the form that decoding gives, and where the model needs
+ * what is not here (halo=timeloop, ramp, constraints). Vectors are as wide as the machine has them, at most `bits`
+ * (128, 256 or 512). */
+void mer_nest_price_lanes(const MerNestModel *model, const MerNestPlan *const *plans, int bits,
+                          MerNestFigures *figures);
 
 #endif

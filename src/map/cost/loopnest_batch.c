@@ -2,7 +2,7 @@
  * the vector types of GCC and clang. All counts are whole numbers below 2^53, so they are exact in
  * whatever order they are multiplied; sums of energies are added in the order of the plain version, so
  * that the bits are the same. */
-#include "map/cost/loopnest_batch.h"
+#include "map/cost/loopnest.h"
 
 #include <string.h>
 
@@ -44,7 +44,7 @@ INLINE bool has_fanout(const MerNestModel *model, int inner, int outer)
 {
     bool has = false;
     for (int l = inner; l <= outer; l++) {
-        has |= model->memories[l].fanout_x > 1 || model->memories[l].fanout_y > 1;
+        has |= model->memories[l].fanout.x > 1 || model->memories[l].fanout.y > 1;
     }
     return has;
 }
@@ -74,8 +74,7 @@ INLINE void transpose(const Ints *row, Ints *column)
 
 INLINE void load_axes(const MerNestPlan *const *plans, int l, bool is_spread, Group *group)
 {
-    Ints x[LANES];
-    Ints y[LANES];
+    Ints x[LANES], y[LANES];
     for (int i = 0; i < LANES; i++) {
         memcpy(&x[i], plans[i]->levels[l].x, sizeof x[i]);
         memcpy(&y[i], plans[i]->levels[l].y, sizeof y[i]);
@@ -97,8 +96,7 @@ INLINE void load_loops(const MerNestModel *model, const MerNestPlan *const *plan
 {
     const MerLayerShape *shape = &model->shape;
     int                  units = MER_DIM_COUNT - shape->dim_count;
-    Ints                 order[LANES];
-    Ints                 dim[LANES];
+    Ints                 order[LANES], dim[LANES];
     for (int i = 0; i < LANES; i++) {
         memcpy(&order[i], plans[i]->levels[l].order, sizeof order[i]);
     }
@@ -150,7 +148,7 @@ INLINE void find_spatial(const MerNestModel *model, int l, Group *group)
         group->spatial[l][d] = x * y;
     }
     group->is_bad |=
-        (used_x > model->memories[l].fanout_x) | (used_y > model->memories[l].fanout_y);
+        (used_x > model->memories[l].fanout.x) | (used_y > model->memories[l].fanout.y);
 }
 
 INLINE void find_tiles(const MerNestModel *model, Group *group)
@@ -196,13 +194,13 @@ INLINE void find_footprint(const MerTensorShape *tensor, const Lanes *tile, Lane
 INLINE void find_footprints(const MerNestModel *model, const MerNestPlan *plan, Group *group)
 {
     for (int l = 0; l < model->level_count; l++) {
-        const MerNestMemory *memory = &model->memories[l];
-        Lanes                need = ALL(0.0);
+        const MerMemory *memory = &model->memories[l];
+        Lanes            need = ALL(0.0);
         for (int t = 0; t < MER_TENSOR_COUNT; t++) {
             if (plan->levels[l].keep >> t & 1) {
                 find_footprint(&model->shape.tensors[t], group->tile[l + 1],
                                &group->footprint[l][t]);
-                group->is_bad |= group->footprint[l][t] > memory->partition[t];
+                group->is_bad |= group->footprint[l][t] > memory->partition_words[t];
                 need += group->footprint[l][t];
             }
         }
@@ -390,15 +388,16 @@ INLINE void take_figures(const MerNestModel *model, const Group *group, const Ac
     Lanes cycles = group->outward[0] / model->lanes;
     Lanes words = access->reads[outermost] + access->updates[outermost];
     for (int l = 0; l < model->level_count; l++) {
-        const MerNestMemory *memory = &model->memories[l];
-        Lanes                network = access->reads[l] + access->updates[l];
-        Lanes read_cycles = access->reads[l] / (group->instances[l + 1] * memory->read_rate);
+        const MerMemory *memory = &model->memories[l];
+        Lanes            network = access->reads[l] + access->updates[l];
+        Lanes            read_cycles =
+            access->reads[l] / (group->instances[l + 1] * memory->read_words_per_cycle);
         Lanes write_cycles = (access->fills[l] + access->updates[l]) /
-                             (group->instances[l + 1] * memory->write_rate);
+                             (group->instances[l + 1] * memory->write_words_per_cycle);
         cycles = PICK(read_cycles > cycles, read_cycles, cycles);
         cycles = PICK(write_cycles > cycles, write_cycles, cycles);
         energy += access->reads[l] * memory->read_pj + access->fills[l] * memory->write_pj +
-                  access->updates[l] * memory->update_pj + network * memory->fanout_pj;
+                  access->updates[l] * memory->update_pj + network * memory->fanout.pj_per_word;
     }
     for (int i = 0; i < LANES; i++) {
         figures->cycles[i] = cycles[i];

@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 
 static const char *const tensors[MER_TENSOR_COUNT] = {"weights", "inputs", "outputs"};
 
@@ -166,13 +165,12 @@ static const char *loops_text(const MerNestLevel *level, MerArena *arena)
                                     tolower(MER_DIM_LETTERS[d]), level->temporal[d]);
         }
     }
-    for (int axis = 0; axis < 2; axis++) {
+    for (int p = MER_PLACE_X; p <= MER_PLACE_Y; p++) {
         for (int d = 0; d < MER_DIM_COUNT; d++) {
-            int trips = axis == 0 ? level->x[d] : level->y[d];
-            if (trips > 1) {
+            if (level->factors[p][d] > 1) {
                 text = mer_arena_format(arena, "%s%sparallel %c in 0 .. %d across %c", text,
-                                        *text ? "\n" : "", tolower(MER_DIM_LETTERS[d]), trips,
-                                        "xy"[axis]);
+                                        *text ? "\n" : "", tolower(MER_DIM_LETTERS[d]),
+                                        level->factors[p][d], " xy"[p]);
             }
         }
     }

@@ -6,11 +6,6 @@
 
 enum { MER_DIRECTIVE_SCALES = 8 }; /* ten knobs: inner tiles are outer ones divided by 1 .. 2^7 */
 
-static inline bool mer_directives_is_sliding(int dim)
-{
-    return dim == MER_DIM_Y || dim == MER_DIM_X;
-}
-
 static inline bool mer_directives_is_filter(int dim)
 {
     return dim == MER_DIM_R || dim == MER_DIM_S;

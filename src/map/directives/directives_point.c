@@ -107,7 +107,7 @@ static void write_level(const MerDirectiveSpace *space, const Choice *choice, bo
         int stride = stride_of(space, dim);
 
         plan->directives[(*at)++] = (MerDirective){.spatial = choice->parallel == index,
-                                                   .output = mer_directives_is_sliding(dim),
+                                                   .output = dim == MER_DIM_Y || dim == MER_DIM_X,
                                                    .dim = dim,
                                                    .size = (tile - 1) * stride + 1,
                                                    .offset = tile * stride};

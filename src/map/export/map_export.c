@@ -22,27 +22,34 @@ static void write_quoted(FILE *file, const char *before, const char *text)
     mer_json_free(&json);
 }
 
+/* Keys for what a plan was made on, by and for. */
+static void write_names(FILE *file, const char *before, const char *between, const MerExport *what)
+{
+    fputs(before, file);
+    write_quoted(file, "platform: ", what->tasks[0].problem->platform->name);
+    fputs(between, file);
+    write_quoted(file, "evaluator: ", what->evaluator);
+    fputs(between, file);
+    write_quoted(file, "objective: ", what->objective);
+}
+
 /* Lines of `text`, each after `prefix`. */
 static void write_lines(FILE *file, const char *prefix, const char *text)
 {
     while (*text) {
         int length = (int)strcspn(text, "\n");
         fprintf(file, "%s%.*s\n", prefix, length, text);
-        text += length;
-        text += *text == '\n';
+        text += length + (text[length] == '\n');
     }
 }
 
 /* A plan file with the nests as lines and, for people, as indented loops. */
 static void write_nests(const MerExport *what, FILE *file, MerArena *arena)
 {
-    write_quoted(file,
-                 "# loop nests, outermost first; read back by: mercator evaluate nest.txt\n"
-                 "format: mercator-plan/1\nkind: nest\nproblem: map\nworkload: ",
-                 what->workload);
-    write_quoted(file, "\nplatform: ", what->tasks[0].problem->platform->name);
-    write_quoted(file, "\nevaluator: ", what->evaluator);
-    write_quoted(file, "\nobjective: ", what->objective);
+    fprintf(file, "# loop nests, outermost first; read back by: mercator evaluate nest.txt\n"
+                  "format: mercator-plan/1\nkind: nest\nproblem: map");
+    write_quoted(file, "\nworkload: ", what->workload);
+    write_names(file, "\n", "\n", what);
     fprintf(file, "\ntasks:\n");
     for (int t = 0; t < what->count; t++) {
         const MerExportTask *task = &what->tasks[t];
@@ -68,26 +75,21 @@ static void write_nests(const MerExport *what, FILE *file, MerArena *arena)
 /* One layer: as timeloop-model reads it. Several: a list of such layers under `layers`. */
 static void write_timeloop(const MerExport *what, FILE *file, MerArena *arena)
 {
-    bool is_single = what->count == 1;
-    fprintf(file, "# Timeloop v0.3 problem%s and mapping%s; K is M, Y is P, X is Q\n",
-            is_single ? "" : "s", is_single ? "" : "s");
+    bool        is_single = what->count == 1;
+    const char *prefix = is_single ? "" : "    ";
+    int         written = 0;
     fprintf(file, is_single
-                      ? "# timeloop-model ARCHITECTURE.yaml timeloop.map.yaml\n"
-                      : "# for timeloop-model cut out the problem and mapping of one layer\n");
-    write_quoted(file, "mercator: {platform: ", what->tasks[0].problem->platform->name);
-    write_quoted(file, ", evaluator: ", what->evaluator);
-    write_quoted(file, ", objective: ", what->objective);
-    fprintf(file, "}\n");
-    if (!is_single) {
-        fprintf(file, "layers:\n");
-    }
-    int written = 0;
+                      ? "# Timeloop v0.3 problem and mapping; K is M, Y is P, X is Q\n"
+                        "# timeloop-model ARCHITECTURE.yaml timeloop.map.yaml\n"
+                      : "# Timeloop v0.3 problems and mappings; K is M, Y is P, X is Q\n"
+                        "# for timeloop-model cut out the problem and mapping of one layer\n");
+    write_names(file, "mercator: {", ", ", what);
+    fprintf(file, is_single ? "}\n" : "}\nlayers:\n");
     for (int t = 0; t < what->count; t++) {
         const MerExportTask *task = &what->tasks[t];
         const MerNestPlan   *plan = mer_nest_plan(task->plan);
-        const char          *reason;
-        const char          *text =
-            mer_timeloop_mapping_write(plan, task->problem->platform, &reason, arena);
+        const char          *reason, *text;
+        text = mer_timeloop_mapping_write(plan, task->problem->platform, &reason, arena);
         if (!text) {
             write_quoted(file, "# layer ", task->problem->task->name);
             fprintf(file, " is left out: %s\n", reason ? reason : "no memory");
@@ -99,9 +101,9 @@ static void write_timeloop(const MerExport *what, FILE *file, MerArena *arena)
         }
         if (plan->op->repeat != 1) {
             fprintf(file, "%srepeat: %lld # the loops run this often, one after the other\n",
-                    is_single ? "" : "    ", (long long)plan->op->repeat);
+                    prefix, (long long)plan->op->repeat);
         }
-        write_lines(file, is_single ? "" : "    ", text);
+        write_lines(file, prefix, text);
         written++;
     }
     if (!is_single && written == 0) {
@@ -141,14 +143,10 @@ static void write_maestro(const MerExport *what, FILE *file, MerArena *arena)
 
 static const char *table_type(const MerOp *op)
 {
-    switch (op->kind) {
-    case MER_OP_DEPTHWISE:
-        return "DSCONV";
-    case MER_OP_TRANSPOSED:
-        return "TRCONV";
-    default:
-        return op->dims[MER_DIM_G] > 1 ? "NGCONV" : "CONV";
-    }
+    return op->kind == MER_OP_DEPTHWISE    ? "DSCONV"
+           : op->kind == MER_OP_TRANSPOSED ? "TRCONV"
+           : op->dims[MER_DIM_G] > 1       ? "NGCONV"
+                                           : "CONV";
 }
 
 static void write_cell(FILE *file, const char *text)
@@ -228,12 +226,6 @@ static MerStatus write_file(const MerExport *what, const MerPlanKind *kind, cons
     return mer_export_end(files, file, name, error);
 }
 
-static void write_statistics(const MerExport *what, FILE *file, MerArena *arena)
-{
-    (void)arena;
-    mer_map_write_stats(what, file);
-}
-
 #define EXPORTER(id, kind, file_name, reads_back, function, text)                                  \
     static MerStatus export_##id(const MerExport *what, MerExportFiles *files, MerError *error)    \
     {                                                                                              \
@@ -253,5 +245,5 @@ EXPORTER(maestro_m, &mer_plan_directives, "maestro.m", true, write_maestro,
          "maestro.m: directives for MAESTRO")
 EXPORTER(layers_table, NULL, "layers.csv", false, write_table,
          "layers.csv: a layer table with the results beside each layer")
-EXPORTER(stats, NULL, "stats.txt", false, write_statistics,
+EXPORTER(stats, NULL, "stats.txt", false, mer_map_write_stats,
          "stats.txt: accesses and energy per memory and tensor, for people")

@@ -6,6 +6,6 @@
 #include "mercator/export.h"
 
 /* stats.txt: per memory and tensor accesses and energy, what is occupied, and what limits. */
-void mer_map_write_stats(const MerExport *what, FILE *file);
+void mer_map_write_stats(const MerExport *what, FILE *file, MerArena *arena);
 
 #endif

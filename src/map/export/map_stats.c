@@ -75,28 +75,27 @@ static void write_task(const MerExportTask *task, FILE *file)
 {
     const MerTask *layer = task->problem->task;
     cJSON         *detail = task->detail ? cJSON_Parse(task->detail) : NULL;
-    const cJSON   *breakdown = mer_json_get(detail, "breakdown");
-    double         energy = task->cost->value[MER_METRIC_ENERGY];
     fprintf(file, "\n%s (count %lld, %.0f MACs)\n", layer->name, (long long)layer->count,
             layer->macs);
     for (int m = 0; m < MER_METRIC_COUNT; m++) {
         if (!isnan(task->cost->value[m])) {
-            const char *unit = mer_metric_info((MerMetric)m)->unit;
-            fprintf(file, "  %s %.15g%s%s\n", mer_metric_info((MerMetric)m)->name,
-                    task->cost->value[m], strcmp(unit, "1") == 0 ? "" : " ",
-                    strcmp(unit, "1") == 0 ? "" : unit);
+            const MerMetricInfo *info = mer_metric_info((MerMetric)m);
+            bool                 has_unit = strcmp(info->unit, "1") != 0;
+            fprintf(file, "  %s %.15g%s%s\n", info->name, task->cost->value[m], has_unit ? " " : "",
+                    has_unit ? info->unit : "");
         }
     }
     if (!isnan(task->gap)) {
-        fprintf(file, "  %s %.15g (%s), gap %.4g %%%s\n", "bound", task->bound->value,
-                task->bound->kind, 100 * task->gap, task->is_proven ? ", proven optimal" : "");
+        fprintf(file, "  bound %.15g (%s), gap %.4g %%%s\n", task->bound->value, task->bound->kind,
+                100 * task->gap, task->is_proven ? ", proven optimal" : "");
     }
-    write_breakdown(breakdown, energy, file);
+    write_breakdown(mer_json_get(detail, "breakdown"), task->cost->value[MER_METRIC_ENERGY], file);
     cJSON_Delete(detail);
 }
 
-void mer_map_write_stats(const MerExport *what, FILE *file)
+void mer_map_write_stats(const MerExport *what, FILE *file, MerArena *arena)
 {
+    (void)arena;
     fprintf(file, "%s on %s, evaluator %s, objective %s\n", what->workload,
             what->tasks[0].problem->platform->name, what->evaluator, what->objective);
     for (int t = 0; t < what->count; t++) {

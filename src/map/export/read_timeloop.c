@@ -28,12 +28,10 @@ typedef struct Timeloop { /* the roles of the files given; a file may have sever
 
 static bool has_any(MerYaml *root, const char *const *keys)
 {
-    for (; *keys; keys++) {
-        if (mer_yaml_get(root, *keys)) {
-            return true;
-        }
+    while (*keys && !mer_yaml_get(root, *keys)) {
+        keys++;
     }
-    return false;
+    return *keys;
 }
 
 static MerStatus take_role(MerYaml *root, const char *key, MerYaml **role, MerError *error)
@@ -67,25 +65,24 @@ static MerStatus sort_roles(const MerReadPlans *plans, MerYaml *const *roots, in
                                               : roots[i]->file;
         }
     }
-    if (!found->layers && !found->mapping && found->own) {
+    if (found->layers || (found->mapping && found->problem)) {
+        return MER_OK;
+    }
+    if (found->mapping) {
+        return mer_error_set(error, MER_INVALID,
+                             "%s has a mapping but no file has a `problem`, expected one beside it",
+                             found->mapping->file);
+    }
+    if (found->own) {
         return mer_error_set(
             error, MER_INVALID,
             "%s holds no mapping: Timeloop cannot say it, a comment there says why",
             found->own->file);
     }
-    if (!found->layers && !found->mapping) {
-        return mer_error_set(
-            error, MER_INVALID,
-            "%s: found neither `format: mercator-plan/1` nor a Timeloop `mapping`; give one with "
-            "--mapping FILE",
-            roots[0]->file);
-    }
-    if (!found->layers && !found->problem) {
-        return mer_error_set(error, MER_INVALID,
-                             "%s has a mapping but no file has a `problem`, expected one beside it",
-                             found->mapping->file);
-    }
-    return MER_OK;
+    return mer_error_set(error, MER_INVALID,
+                         "%s: found neither `format: mercator-plan/1` nor a Timeloop `mapping`; "
+                         "give one with --mapping FILE",
+                         roots[0]->file);
 }
 
 static MerStatus add_layer(MerGraph *graph, MerYaml *root, const char *name, MerError *error)

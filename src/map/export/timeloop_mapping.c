@@ -1,12 +1,12 @@
 /* Reading Timeloop v0.3 mappings. Writing is in timeloop_write.c. */
 #include "map/export/timeloop_mapping.h"
 
+#include "base/yaml_need.h"
 #include "hw/timeloop_arch.h"
 #include "map/export/timeloop_terms.h"
 #include "map/nest/nest_format.h"
 #include "map/nest/nest_inside.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef enum Kind { TEMPORAL, SPATIAL, DATATYPE, BYPASS, KIND_COUNT } Kind;
@@ -80,10 +80,8 @@ static MerStatus read_loops(Reader *reader, MerYaml *entry, int level, bool is_s
     MerTimeloopFactors factors;
     MerTimeloopOrder   order;
     const MerYaml     *node = mer_yaml_get(entry, "factors");
-    const MerOp       *op = reader->plan->op;
     int64_t            split = -1;
-    MER_TRY(mer_timeloop_factors(node, op, &factors, reader->error));
-    MER_TRY(mer_timeloop_order(mer_yaml_get(entry, "permutation"), op, &order, reader->error));
+    MER_TRY(mer_timeloop_loops(entry, reader->plan->op, &factors, &order, reader->error));
     if (!is_spatial) {
         set_order(&order, reader->plan->levels[level].order);
     } else {
@@ -94,7 +92,7 @@ static MerStatus read_loops(Reader *reader, MerYaml *entry, int level, bool is_s
             order.dims[order.count++] = d;
         }
     }
-    int capacity = reader->platform->memories[reader->plan->level_count - 1 - level].fanout.x;
+    int capacity = mer_nest_memory(reader->platform, level)->fanout.x;
     split = split < 0 ? find_split(&factors, order.dims, capacity) : split;
     for (int i = 0; i < MER_DIM_COUNT; i++) {
         MER_TRY(set_factor(reader, node, &factors, order.dims[i], level,
@@ -107,7 +105,7 @@ static MerStatus read_loops(Reader *reader, MerYaml *entry, int level, bool is_s
 
 static MerStatus read_datatype(Reader *reader, MerYaml *entry, int level)
 {
-    unsigned keep, bypass;
+    unsigned keep = 0, bypass = 0;
     MER_TRY(mer_timeloop_keep(entry, &keep, &bypass, reader->error));
     if (keep & bypass) {
         return mer_yaml_error(entry, reader->error, "%s has a data-space in both keep and bypass",
@@ -123,11 +121,9 @@ static MerStatus read_datatype(Reader *reader, MerYaml *entry, int level)
 
 static MerStatus read_entry(Reader *reader, MerYaml *entry)
 {
-    MerYaml *type;
-    int      level, kind = 0;
+    int level, kind;
     MER_TRY(mer_timeloop_target(entry, reader->platform, &level, reader->error));
-    MER_TRY(mer_yaml_need(entry, "type", &type, reader->error));
-    MER_TRY(mer_yaml_word(type, kinds, KIND_COUNT, &kind, reader->error));
+    MER_TRY(mer_yaml_need_word(entry, "type", kinds, KIND_COUNT, &kind, reader->error));
     kind = kind == BYPASS ? DATATYPE : kind;
     if (reader->seen[level] >> kind & 1) {
         return mer_yaml_error(entry, reader->error, "%s is a second %s entry of the same target",

@@ -24,6 +24,8 @@ int mer_timeloop_dim(char letter, const MerOp *op)
     return found ? (int)(found - MER_DIM_LETTERS) : -1;
 }
 
+static const char spaces[] = " \t\n\v\f\r";
+
 static bool is_gap(char c)
 {
     return isspace((unsigned char)c) || c == ',' || c == ';';
@@ -32,17 +34,13 @@ static bool is_gap(char c)
 /* "=", "<=", "<" or nothing between the letter and the number; false for anything else. */
 static bool read_relation(const char **at, bool *is_limit, int *less)
 {
-    while (isspace((unsigned char)**at)) {
-        ++*at;
-    }
+    *at += strspn(*at, spaces);
     *is_limit = **at == '<';
     *less = *is_limit && (*at)[1] != '=';
     if (**at == '<' || **at == '=') {
         *at += (*at)[1] == '=' ? 2 : 1;
     }
-    while (isspace((unsigned char)**at)) {
-        ++*at;
-    }
+    *at += strspn(*at, spaces);
     return isdigit((unsigned char)**at);
 }
 
@@ -93,19 +91,6 @@ static MerStatus read_factor_text(const MerYaml *node, const MerOp *op, MerTimel
     return MER_OK;
 }
 
-MerStatus mer_timeloop_factors(const MerYaml *node, const MerOp *op, MerTimeloopFactors *factors,
-                               MerError *error)
-{
-    for (int d = 0; d < MER_DIM_COUNT; d++) {
-        factors->exact[d] = -1;
-        factors->most[d] = 0;
-    }
-    for (int i = 0; i < count_texts(node); i++) {
-        MER_TRY(read_factor_text(text_at(node, i), op, factors, error));
-    }
-    return MER_OK;
-}
-
 bool mer_timeloop_names(const MerTimeloopOrder *order, int dim)
 {
     for (int i = 0; i < order->count; i++) {
@@ -135,10 +120,17 @@ static MerStatus read_order_text(const MerYaml *node, const MerOp *op, MerTimelo
     return MER_OK;
 }
 
-MerStatus mer_timeloop_order(const MerYaml *node, const MerOp *op, MerTimeloopOrder *order,
-                             MerError *error)
+MerStatus mer_timeloop_loops(MerYaml *entry, const MerOp *op, MerTimeloopFactors *factors,
+                             MerTimeloopOrder *order, MerError *error)
 {
+    const MerYaml *node = mer_yaml_get(entry, "factors");
     *order = (MerTimeloopOrder){0};
+    *factors = (MerTimeloopFactors){0};
+    memset(factors->exact, -1, sizeof factors->exact);
+    for (int i = 0; i < count_texts(node); i++) {
+        MER_TRY(read_factor_text(text_at(node, i), op, factors, error));
+    }
+    node = mer_yaml_get(entry, "permutation");
     for (int i = 0; i < count_texts(node); i++) {
         MER_TRY(read_order_text(text_at(node, i), op, order, error));
     }

@@ -22,13 +22,11 @@ typedef struct MerTimeloopOrder {
     int count, dims[MER_DIM_COUNT]; /* innermost first, each once */
 } MerTimeloopOrder;
 
-/* `op` may be NULL: then the letters are those of a convolution. The node may be NULL: nothing
- * named. */
-int       mer_timeloop_dim(char letter, const MerOp *op); /* -1 if the letter names no dim */
-MerStatus mer_timeloop_factors(const MerYaml *node, const MerOp *op, MerTimeloopFactors *factors,
-                               MerError *error);
-MerStatus mer_timeloop_order(const MerYaml *node, const MerOp *op, MerTimeloopOrder *order,
-                             MerError *error);
+/* `op` may be NULL: then the letters are those of a convolution. */
+int mer_timeloop_dim(char letter, const MerOp *op); /* -1 if the letter names no dim */
+/* The keys `factors` and `permutation` of an entry; where they are absent, nothing is named. */
+MerStatus mer_timeloop_loops(MerYaml *entry, const MerOp *op, MerTimeloopFactors *factors,
+                             MerTimeloopOrder *order, MerError *error);
 bool      mer_timeloop_names(const MerTimeloopOrder *order, int dim);
 /* The level (0 = innermost) of the memory that `target` of an entry names. */
 MerStatus mer_timeloop_target(MerYaml *entry, const MerPlatform *platform, int *level,

@@ -139,7 +139,7 @@ static void write_mapping(const Writer *writer)
     const MerNestPlan *plan = writer->plan;
     fprintf(writer->file, "mapping:\n");
     for (int l = plan->level_count - 1; l >= 0; l--) {
-        const MerMemory    *memory = &writer->platform->memories[plan->level_count - 1 - l];
+        const MerMemory    *memory = mer_nest_memory(writer->platform, l);
         const MerNestLevel *level = &plan->levels[l];
         write_temporal(writer, level, memory->name);
         if (memory->fanout.x * memory->fanout.y > 1) {
@@ -169,8 +169,7 @@ static const char *find_reason(const MerNestPlan *plan, const MerPlatform *platf
                     arena,
                     "%c (our %c) lies on both axes below %s, which Timeloop cannot say; map with "
                     "--axes exclusive",
-                    letters[d], MER_DIM_LETTERS[d],
-                    platform->memories[plan->level_count - 1 - l].name);
+                    letters[d], MER_DIM_LETTERS[d], mer_nest_memory(platform, l)->name);
             }
         }
         if (mer_nest_extent(plan, d, plan->level_count) != (double)plan->op->dims[d]) {

@@ -4,6 +4,7 @@
  * limit holds for the X axis, the dim staying off Y. */
 #include "map/nest/constraints.h"
 
+#include "base/yaml_need.h"
 #include "hw/timeloop_arch.h"
 #include "map/export/timeloop_terms.h"
 
@@ -14,15 +15,10 @@ typedef struct Reader {
     const MerOp         *op;
     const MerLayerShape *shape;
     const MerPlatform   *platform;
-    int rest_level[MER_DIM_COUNT], rest_place[MER_DIM_COUNT]; /* of a factor 0; level -1: none */
-    MerArena *arena;
-    MerError *error;
+    MerNestSlot          rest[MER_DIM_COUNT]; /* where a factor 0 stands; level -1: nowhere */
+    MerArena            *arena;
+    MerError            *error;
 } Reader;
-
-static const MerFanout *fanout_of(const Reader *reader, int level)
-{
-    return &reader->platform->memories[reader->platform->memory_count - 1 - level].fanout;
-}
 
 static MerStatus fix(Reader *reader, const MerYaml *node, int level, MerNestPlace place, int dim,
                      int factor)
@@ -37,68 +33,9 @@ static MerStatus fix(Reader *reader, const MerYaml *node, int level, MerNestPlac
     return MER_OK;
 }
 
-static void limit(Reader *reader, int level, MerNestPlace place, int dim, int most)
-{
-    int *now = &reader->constraints->most[level][place][dim];
-    *now = *now == 0 || most < *now ? most : *now;
-}
-
-static MerStatus take_rest(Reader *reader, const MerYaml *node, int level, MerNestPlace place,
-                           int dim)
-{
-    if (reader->rest_level[dim] >= 0) {
-        return mer_yaml_error(node, reader->error,
-                              "%s: %c has factor 0, all that remains, at two places", node->path,
-                              MER_DIM_LETTERS[dim]);
-    }
-    reader->rest_level[dim] = level;
-    reader->rest_place[dim] = (int)place;
-    return MER_OK;
-}
-
-static MerStatus set_place(Reader *reader, const MerYaml *node, const MerTimeloopFactors *factors,
-                           int level, MerNestPlace place, int dim)
-{
-    if (factors->most[dim] > 0) {
-        limit(reader, level, place, dim, factors->most[dim]);
-    }
-    if (factors->exact[dim] == 0) {
-        return take_rest(reader, node, level, place, dim);
-    }
-    return factors->exact[dim] > 0 ? fix(reader, node, level, place, dim, factors->exact[dim])
-                                   : MER_OK;
-}
-
-static MerStatus read_temporal(Reader *reader, MerYaml *entry, int level)
-{
-    MerTimeloopFactors  factors;
-    MerTimeloopOrder    order;
-    MerNestConstraints *constraints = reader->constraints;
-    const MerYaml      *node = mer_yaml_get(entry, "factors");
-    const MerYaml      *permutation = mer_yaml_get(entry, "permutation");
-    MER_TRY(mer_timeloop_factors(node, reader->op, &factors, reader->error));
-    MER_TRY(mer_timeloop_order(permutation, reader->op, &order, reader->error));
-    for (int d = 0; node && d < MER_DIM_COUNT; d++) {
-        MER_TRY(set_place(reader, node, &factors, level, MER_PLACE_TEMPORAL, d));
-    }
-    if (order.count > 0) {
-        bool is_same =
-            constraints->inner_count[level] == order.count &&
-            memcmp(constraints->inner[level], order.dims, sizeof(int) * (size_t)order.count) == 0;
-        if (constraints->inner_count[level] > 0 && !is_same) {
-            return mer_yaml_error(permutation, reader->error,
-                                  "%s: the loop order of %s is fixed already", permutation->path,
-                                  constraints->level_names[level]);
-        }
-        constraints->inner_count[level] = order.count;
-        memcpy(constraints->inner[level], order.dims, sizeof order.dims);
-    }
-    return MER_OK;
-}
-
 static int capacity_on(const Reader *reader, int level, MerNestPlace place)
 {
-    const MerFanout *fanout = fanout_of(reader, level);
+    const MerFanout *fanout = &mer_nest_memory(reader->platform, level)->fanout;
     int              capacity = place == MER_PLACE_X ? fanout->x : fanout->y;
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         int exact = reader->constraints->exact[level][place][d];
@@ -127,20 +64,61 @@ static MerStatus fix_anywhere(Reader *reader, const MerYaml *node, int level, in
     return fix(reader, node, level, MER_PLACE_Y, dim, factor / x);
 }
 
-static MerStatus set_spatial(Reader *reader, const MerYaml *node, const MerTimeloopFactors *factors,
-                             int level, int dim)
+static MerNestPlace other_axis(MerNestPlace axis)
 {
-    MerNestPlace axis = fanout_of(reader, level)->x > 1 ? MER_PLACE_X : MER_PLACE_Y;
-    MerNestPlace other = axis == MER_PLACE_X ? MER_PLACE_Y : MER_PLACE_X;
-    if (factors->most[dim] > 0) {
-        limit(reader, level, axis, dim, factors->most[dim]);
-        MER_TRY(fix(reader, node, level, other, dim, 1));
+    return axis == MER_PLACE_X ? MER_PLACE_Y : MER_PLACE_X;
+}
+
+/* What an entry says of a dim at a place; where it names no axis, the place is the one to prefer. */
+static MerStatus set_factor(Reader *reader, const MerYaml *node, const MerTimeloopFactors *factors,
+                            MerNestSlot slot, int dim, bool is_certain)
+{
+    int exact = factors->exact[dim], most = factors->most[dim];
+    if (most > 0) {
+        int *now = &reader->constraints->most[slot.level][slot.place][dim];
+        *now = *now == 0 || most < *now ? most : *now;
     }
-    if (factors->exact[dim] == 0) {
-        return take_rest(reader, node, level, axis, dim);
+    if (most > 0 && !is_certain) {
+        MER_TRY(fix(reader, node, slot.level, other_axis(slot.place), dim, 1));
     }
-    return factors->exact[dim] > 0 ? fix_anywhere(reader, node, level, dim, factors->exact[dim])
-                                   : MER_OK;
+    if (exact > 0) {
+        return is_certain ? fix(reader, node, slot.level, slot.place, dim, exact)
+                          : fix_anywhere(reader, node, slot.level, dim, exact);
+    }
+    if (exact == 0 && reader->rest[dim].level >= 0) {
+        return mer_yaml_error(node, reader->error,
+                              "%s: %c has factor 0, all that remains, at two places", node->path,
+                              MER_DIM_LETTERS[dim]);
+    }
+    reader->rest[dim] = exact == 0 ? slot : reader->rest[dim];
+    return MER_OK;
+}
+
+static MerStatus read_temporal(Reader *reader, MerYaml *entry, int level)
+{
+    MerTimeloopFactors  factors;
+    MerTimeloopOrder    order;
+    MerNestConstraints *constraints = reader->constraints;
+    const MerYaml      *node = mer_yaml_get(entry, "factors");
+    MER_TRY(mer_timeloop_loops(entry, reader->op, &factors, &order, reader->error));
+    for (int d = 0; node && d < MER_DIM_COUNT; d++) {
+        MER_TRY(
+            set_factor(reader, node, &factors, (MerNestSlot){level, MER_PLACE_TEMPORAL}, d, true));
+    }
+    if (order.count > 0) {
+        const MerYaml *permutation = mer_yaml_get(entry, "permutation");
+        bool           is_same =
+            constraints->inner_count[level] == order.count &&
+            memcmp(constraints->inner[level], order.dims, sizeof(int) * (size_t)order.count) == 0;
+        if (constraints->inner_count[level] > 0 && !is_same) {
+            return mer_yaml_error(permutation, reader->error,
+                                  "%s: the loop order of %s is fixed already", permutation->path,
+                                  constraints->level_names[level]);
+        }
+        constraints->inner_count[level] = order.count;
+        memcpy(constraints->inner[level], order.dims, sizeof order.dims);
+    }
+    return MER_OK;
 }
 
 static MerStatus read_spatial(Reader *reader, MerYaml *entry, int level)
@@ -148,31 +126,22 @@ static MerStatus read_spatial(Reader *reader, MerYaml *entry, int level)
     MerTimeloopFactors factors;
     MerTimeloopOrder   order;
     int64_t            split = -1;
-    int                axis_of[MER_DIM_COUNT] = {0}; /* MER_PLACE_X or _Y, 0: either */
-    const MerYaml     *node = mer_yaml_get(entry, "factors");
-    MER_TRY(mer_timeloop_factors(node, reader->op, &factors, reader->error));
-    MER_TRY(
-        mer_timeloop_order(mer_yaml_get(entry, "permutation"), reader->op, &order, reader->error));
+    MerNestPlace       wider =
+        mer_nest_memory(reader->platform, level)->fanout.x > 1 ? MER_PLACE_X : MER_PLACE_Y;
+    MerNestPlace   axis_of[MER_DIM_COUNT] = {MER_PLACE_TEMPORAL}; /* until it is known */
+    const MerYaml *node = mer_yaml_get(entry, "factors");
+    MER_TRY(mer_timeloop_loops(entry, reader->op, &factors, &order, reader->error));
     MER_TRY(mer_yaml_get_int(entry, "split", 0, 64, &split, reader->error));
     for (int i = 0; split >= 0 && i < order.count; i++) {
-        int axis = i < split ? MER_PLACE_X : MER_PLACE_Y;
+        MerNestPlace axis = i < split ? MER_PLACE_X : MER_PLACE_Y;
         axis_of[order.dims[i]] = axis;
-        MER_TRY(fix(reader, entry, level, axis == MER_PLACE_X ? MER_PLACE_Y : MER_PLACE_X,
-                    order.dims[i], 1));
+        MER_TRY(fix(reader, entry, level, other_axis(axis), order.dims[i], 1));
     }
     for (int d = 0; node && d < MER_DIM_COUNT; d++) {
-        MER_TRY(axis_of[d] ? set_place(reader, node, &factors, level, (MerNestPlace)axis_of[d], d)
-                           : set_spatial(reader, node, &factors, level, d));
+        bool        is_certain = axis_of[d] != MER_PLACE_TEMPORAL;
+        MerNestSlot slot = {level, is_certain ? axis_of[d] : wider};
+        MER_TRY(set_factor(reader, node, &factors, slot, d, is_certain));
     }
-    return MER_OK;
-}
-
-static MerStatus read_datatype(Reader *reader, MerYaml *entry, int level)
-{
-    unsigned keep, bypass;
-    MER_TRY(mer_timeloop_keep(entry, &keep, &bypass, reader->error));
-    reader->constraints->keep[level] |= keep;
-    reader->constraints->bypass[level] |= bypass;
     return MER_OK;
 }
 
@@ -181,21 +150,21 @@ static MerStatus read_entry(Reader *reader, MerYaml *entry)
     static const char *const types[] = {"temporal",    "spatial",       "datatype",
                                         "bypass",      "dataspace",     "utilization",
                                         "parallelism", "max_overbooked"};
-    MerYaml                 *node;
-    int                      level, type = 0;
+    MerNestConstraints      *all = reader->constraints;
+    int                      level, type;
     MER_TRY(mer_timeloop_target(entry, reader->platform, &level, reader->error));
-    MER_TRY(mer_yaml_need(entry, "type", &node, reader->error));
-    MER_TRY(mer_yaml_word(node, types, sizeof types / sizeof types[0], &type, reader->error));
+    MER_TRY(mer_yaml_need_word(entry, "type", types, sizeof types / sizeof types[0], &type,
+                               reader->error));
     if (type >= 5) {
-        MerNestConstraints *all = reader->constraints;
         all->ignored =
             mer_arena_format(reader->arena, "%.300s%s%s of %s", all->ignored ? all->ignored : "",
                              all->ignored ? ", " : "", types[type], all->level_names[level]);
         return MER_OK;
     }
-    MER_TRY(type == 0   ? read_temporal(reader, entry, level)
-            : type == 1 ? read_spatial(reader, entry, level)
-                        : read_datatype(reader, entry, level));
+    MER_TRY(type == 0 ? read_temporal(reader, entry, level)
+            : type == 1
+                ? read_spatial(reader, entry, level)
+                : mer_timeloop_keep(entry, &all->keep[level], &all->bypass[level], reader->error));
     return mer_yaml_finish(entry, reader->error);
 }
 
@@ -203,17 +172,16 @@ static MerStatus read_entry(Reader *reader, MerYaml *entry)
  * places. */
 static void fill_rest(Reader *reader, int dim)
 {
-    int level_count = reader->platform->memory_count;
-    int rest = reader->shape->size[dim];
-    for (int l = 0; l < level_count; l++) {
+    int  rest = reader->shape->size[dim];
+    int *at = &reader->constraints->exact[reader->rest[dim].level][reader->rest[dim].place][dim];
+    for (int l = 0; l < reader->platform->memory_count; l++) {
         for (int p = 0; p < 3; p++) {
-            bool is_rest = l == reader->rest_level[dim] && p == reader->rest_place[dim];
             int *exact = &reader->constraints->exact[l][p][dim];
-            *exact = *exact == 0 && !is_rest ? 1 : *exact;
-            rest = !is_rest && rest % *exact == 0 ? rest / *exact : rest;
+            *exact = *exact == 0 && exact != at ? 1 : *exact;
+            rest = exact != at && rest % *exact == 0 ? rest / *exact : rest;
         }
     }
-    reader->constraints->exact[reader->rest_level[dim]][reader->rest_place[dim]][dim] = rest;
+    *at = rest;
 }
 
 MerStatus mer_nest_constraints_read(MerNestConstraints *constraints, MerYaml *root, const MerOp *op,
@@ -227,7 +195,7 @@ MerStatus mer_nest_constraints_read(MerNestConstraints *constraints, MerYaml *ro
                        .arena = arena,
                        .error = error};
     MerYaml *lists[MER_TIMELOOP_LISTS];
-    memset(reader.rest_level, -1, sizeof reader.rest_level);
+    memset(reader.rest, -1, sizeof reader.rest);
     MER_TRY(mer_yaml_check_kind(root, MER_YAML_MAP, error));
     int count = mer_timeloop_constraint_lists(root, lists);
     if (count == 0) {
@@ -241,7 +209,7 @@ MerStatus mer_nest_constraints_read(MerNestConstraints *constraints, MerYaml *ro
         }
     }
     for (int d = 0; d < MER_DIM_COUNT; d++) {
-        if (reader.rest_level[d] >= 0) {
+        if (reader.rest[d].level >= 0) {
             fill_rest(&reader, d);
         }
     }

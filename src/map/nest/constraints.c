@@ -4,32 +4,11 @@
 #include "base/yaml_files.h"
 #include "map/nest/nest_format.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 static const char *const place_text[] = {"", " on x", " on y"};
-
-/* Dims of `mask` stay off every fan-out. */
-static void forbid_spatial(MerNestConstraints *constraints, int level_count, unsigned mask)
-{
-    for (int l = 0; l < level_count; l++) {
-        for (int d = 0; d < MER_DIM_COUNT; d++) {
-            if (mask >> d & 1) {
-                constraints->exact[l][MER_PLACE_X][d] = constraints->exact[l][MER_PLACE_Y][d] = 1;
-            }
-        }
-    }
-}
-
-/* In the loops above the innermost memory, if there are any. */
-static void walk_innermost(MerNestConstraints *constraints, int level_count, const int *dims,
-                           int count)
-{
-    if (level_count > 1) {
-        constraints->inner_count[1] = count;
-        memcpy(constraints->inner[1], dims, (size_t)count * sizeof *dims);
-    }
-}
 
 /* The whole of a dim at one place, 1 at all others. */
 static void place_whole(MerNestConstraints *constraints, const MerLayerShape *shape,
@@ -43,48 +22,56 @@ static void place_whole(MerNestConstraints *constraints, const MerLayerShape *sh
     constraints->exact[level][place][dim] = shape->size[dim];
 }
 
-static void set_row(MerNestConstraints *constraints, const MerLayerShape *shape,
-                    const MerPlatform *platform)
+/* Rows of the filter: S as a whole in the innermost memory, R over the innermost fan-out where it fits. */
+static void place_rows(MerNestConstraints *constraints, const MerLayerShape *shape,
+                       const MerPlatform *platform)
 {
-    int count = platform->memory_count;
-    forbid_spatial(constraints, count, 1u << MER_DIM_X | 1u << MER_DIM_N);
+    int count = platform->memory_count, l = 0;
     place_whole(constraints, shape, count, MER_DIM_S, 0, MER_PLACE_TEMPORAL);
-    for (int l = 0; l < count; l++) {
-        const MerFanout *fanout = &platform->memories[count - 1 - l].fanout;
-        if (fanout->x * fanout->y == 1) {
-            continue;
-        }
-        MerNestPlace axis = fanout->y > 1 ? MER_PLACE_Y : MER_PLACE_X;
-        if (shape->size[MER_DIM_R] <= (fanout->y > 1 ? fanout->y : fanout->x)) {
-            place_whole(constraints, shape, count, MER_DIM_R, l, axis);
-        }
-        break;
+    while (l < count && mer_nest_fanout(platform, l) == 1) {
+        l++;
     }
-    walk_innermost(constraints, count, (const int[]){MER_DIM_X}, 1);
+    const MerFanout *fanout = l < count ? &mer_nest_memory(platform, l)->fanout : NULL;
+    MerNestPlace     axis = fanout && fanout->y > 1 ? MER_PLACE_Y : MER_PLACE_X;
+    if (fanout && shape->size[MER_DIM_R] <= (axis == MER_PLACE_Y ? fanout->y : fanout->x)) {
+        place_whole(constraints, shape, count, MER_DIM_R, l, axis);
+    }
 }
+
+#define DIM(letter) (1u << MER_DIM_##letter)
+
+static const struct {
+    unsigned apart;              /* dims that stay off every fan-out */
+    unsigned keep;               /* tensors that the innermost memory keeps, and ... */
+    int walked_count, walked[3]; /* ... dims of the innermost loops above it, if there are any */
+} dataflows[] = {[MER_DATAFLOW_WEIGHT] = {DIM(N) | DIM(Y) | DIM(X) | DIM(R) | DIM(S),
+                                          1u << MER_TENSOR_W,
+                                          3,
+                                          {MER_DIM_X, MER_DIM_Y, MER_DIM_N}},
+                 [MER_DATAFLOW_OUTPUT] = {DIM(C) | DIM(R) | DIM(S),
+                                          1u << MER_TENSOR_O,
+                                          3,
+                                          {MER_DIM_S, MER_DIM_R, MER_DIM_C}},
+                 [MER_DATAFLOW_ROW] = {DIM(X) | DIM(N), 0, 1, {MER_DIM_X}}};
 
 static void set_dataflow(MerNestConstraints *constraints, const MerLayerShape *shape,
                          const MerPlatform *platform, MerDataflow dataflow)
 {
-    unsigned all = (1u << MER_DIM_COUNT) - 1;
-    unsigned channels = 1u << MER_DIM_K | 1u << MER_DIM_C | 1u << MER_DIM_G;
-    int      count = platform->memory_count;
-    switch (dataflow) {
-    case MER_DATAFLOW_WEIGHT:
-        forbid_spatial(constraints, count, all & ~channels);
-        constraints->keep[0] |= count > 1 ? 1u << MER_TENSOR_W : 0;
-        walk_innermost(constraints, count, (const int[]){MER_DIM_X, MER_DIM_Y, MER_DIM_N}, 3);
-        break;
-    case MER_DATAFLOW_OUTPUT:
-        forbid_spatial(constraints, count, 1u << MER_DIM_C | 1u << MER_DIM_R | 1u << MER_DIM_S);
-        constraints->keep[0] |= count > 1 ? 1u << MER_TENSOR_O : 0;
-        walk_innermost(constraints, count, (const int[]){MER_DIM_S, MER_DIM_R, MER_DIM_C}, 3);
-        break;
-    case MER_DATAFLOW_ROW:
-        set_row(constraints, shape, platform);
-        break;
-    case MER_DATAFLOW_NONE:
-        break;
+    int count = platform->memory_count;
+    for (int l = 0; l < count; l++) {
+        for (int d = 0; d < MER_DIM_COUNT; d++) {
+            int apart = dataflows[dataflow].apart >> d & 1;
+            constraints->exact[l][MER_PLACE_X][d] = constraints->exact[l][MER_PLACE_Y][d] = apart;
+        }
+    }
+    if (dataflow == MER_DATAFLOW_ROW) {
+        place_rows(constraints, shape, platform);
+    }
+    if (count > 1) {
+        constraints->keep[0] |= dataflows[dataflow].keep;
+        constraints->inner_count[1] = dataflows[dataflow].walked_count;
+        memcpy(constraints->inner[1], dataflows[dataflow].walked,
+               sizeof dataflows[dataflow].walked);
     }
 }
 
@@ -110,12 +97,11 @@ static MerStatus check_dim(const MerNestConstraints *constraints, const MerLayer
                            const MerPlatform *platform, bool may_pad, int dim, MerError *error)
 {
     int         limits[MER_NEST_SLOTS];
-    int         count = 0;
-    int         rest = shape->size[dim];
+    int         count = 0, rest = shape->size[dim];
     bool        has_capacity = false;
     const char *last = "";
     for (int l = 0; l < platform->memory_count; l++) {
-        const MerFanout *fanout = &platform->memories[platform->memory_count - 1 - l].fanout;
+        const MerFanout *fanout = &mer_nest_memory(platform, l)->fanout;
         const int        most[] = {0, fanout->x, fanout->y};
         for (int p = 0; p < 3; p++) {
             int exact = constraints->exact[l][p][dim];
@@ -155,23 +141,22 @@ static MerStatus check_axes(const MerNestConstraints *constraints, const MerPlat
                             MerError *error)
 {
     for (int l = 0; l < platform->memory_count; l++) {
-        const MerFanout *fanout = &platform->memories[platform->memory_count - 1 - l].fanout;
+        const MerFanout *fanout = &mer_nest_memory(platform, l)->fanout;
         for (int p = MER_PLACE_X; p <= MER_PLACE_Y; p++) {
+            int    last = 0, has = p == MER_PLACE_X ? fanout->x : fanout->y;
             double used = 1;
-            int    last = 0;
             for (int d = 0; d < MER_DIM_COUNT; d++) {
                 int exact = constraints->exact[l][p][d];
                 used *= exact > 1 ? exact : 1;
                 last = exact > 1 ? d : last;
             }
-            if (used > (p == MER_PLACE_X ? fanout->x : fanout->y)) {
+            if (used > has) {
                 return mer_error_set(
                     error, MER_INVALID,
                     "constraint %c=%d at %s%s cannot hold: the fixed factors need %.0f instances, "
                     "the fan-out has %d",
                     MER_DIM_LETTERS[last], constraints->exact[l][p][last],
-                    constraints->level_names[l], place_text[p], used,
-                    p == MER_PLACE_X ? fanout->x : fanout->y);
+                    constraints->level_names[l], place_text[p], used, has);
             }
         }
     }
@@ -206,7 +191,7 @@ MerStatus mer_nest_constraints_make(MerNestConstraints *constraints, const MerOp
 {
     *constraints = (MerNestConstraints){.layer = op->name};
     for (int l = 0; l < platform->memory_count && l < MER_NEST_LEVELS; l++) {
-        constraints->level_names[l] = platform->memories[platform->memory_count - 1 - l].name;
+        constraints->level_names[l] = mer_nest_memory(platform, l)->name;
     }
     if (platform->memory_count > MER_NEST_LEVELS) {
         return MER_OK; /* refused where the space opens */
@@ -225,24 +210,17 @@ MerStatus mer_nest_constraints_make(MerNestConstraints *constraints, const MerOp
 bool mer_nest_is_constrained(const MerNestConstraints *constraints)
 {
     static const MerNestConstraints none;
-    return memcmp(constraints->exact, none.exact, sizeof none.exact) != 0 ||
-           memcmp(constraints->most, none.most, sizeof none.most) != 0 ||
-           memcmp(constraints->inner_count, none.inner_count, sizeof none.inner_count) != 0 ||
-           memcmp(constraints->keep, none.keep, sizeof none.keep) != 0 ||
-           memcmp(constraints->bypass, none.bypass, sizeof none.bypass) != 0;
+    return memcmp(constraints, &none, offsetof(MerNestConstraints, layer)) != 0;
 }
 
 static bool obeys_factors(const MerNestConstraints *constraints, const MerNestLevel *level, int l,
                           const MerLayerShape *shape, char *reason, size_t size)
 {
-    const int *const factors[] = {level->temporal, level->x, level->y};
     for (int p = 0; p < 3; p++) {
         for (int i = 0; i < shape->dim_count; i++) {
-            int d = shape->dims[i];
-            int factor = factors[p][d];
-            int exact = constraints->exact[l][p][d];
-            int most = constraints->most[l][p][d];
-            if ((exact && factor != exact) || (most && factor > most)) {
+            int d = shape->dims[i], factor = level->factors[p][d];
+            int exact = constraints->exact[l][p][d], most = constraints->most[l][p][d];
+            if (!mer_nest_permits(constraints, l, p, d, factor)) {
                 snprintf(reason, size, "%c at %s%s is %d, %s %d", MER_DIM_LETTERS[d],
                          constraints->level_names[l], place_text[p], factor,
                          exact ? "fixed to" : "at most", exact ? exact : most);
@@ -324,15 +302,13 @@ static const char *factor_text(const MerNestSpace *nest, int l, MerArena *arena)
              (p == MER_PLACE_TEMPORAL || nest->fanout[l][p] > 1) && i < nest->shape.dim_count;
              i++) {
             int  d = nest->shape.dims[i];
-            int  exact = constraints->exact[l][p][d];
-            int  most = constraints->most[l][p][d];
+            int  exact = constraints->exact[l][p][d], most = constraints->most[l][p][d];
             bool is_apart = p != MER_PLACE_TEMPORAL && strchr(apart, MER_DIM_LETTERS[d]);
             if ((exact || most) && !is_apart) {
-                text =
-                    join(text,
-                         mer_arena_format(arena, "%c%s%d%s", MER_DIM_LETTERS[d],
-                                          exact ? "=" : "<=", exact ? exact : most, place_text[p]),
-                         arena);
+                const char *part =
+                    mer_arena_format(arena, "%c%s%d%s", MER_DIM_LETTERS[d],
+                                     exact ? "=" : "<=", exact ? exact : most, place_text[p]);
+                text = join(text, part, arena);
             }
         }
     }
@@ -353,9 +329,10 @@ static const char *level_text(const MerNestSpace *nest, int l, MerArena *arena)
     const char    *words[] = {"keeps", "bypasses"};
     const unsigned tensors[] = {constraints->keep[l], constraints->bypass[l]};
     for (int i = 0; i < 2; i++) {
-        const char *letters = mer_nest_tensors_text(tensors[i], arena);
-        text =
-            *letters ? join(text, mer_arena_format(arena, "%s%s", words[i], letters), arena) : text;
+        if (tensors[i]) {
+            const char *letters = mer_nest_tensors_text(tensors[i], " ", arena);
+            text = join(text, mer_arena_format(arena, "%s%s", words[i], letters), arena);
+        }
     }
     return text;
 }

@@ -12,7 +12,7 @@ static const char *const place_names[] = {"", ".x", ".y"};
 static void add_slots(MerNestSpace *nest, const MerPlatform *platform)
 {
     for (int l = 0; l < nest->level_count; l++) {
-        const MerFanout *fanout = &platform->memories[nest->level_count - 1 - l].fanout;
+        const MerFanout *fanout = &mer_nest_memory(platform, l)->fanout;
         nest->fanout[l][MER_PLACE_X] = fanout->x;
         nest->fanout[l][MER_PLACE_Y] = fanout->y;
         for (int p = MER_PLACE_TEMPORAL; p <= MER_PLACE_Y; p++) {
@@ -21,11 +21,6 @@ static void add_slots(MerNestSpace *nest, const MerPlatform *platform)
             }
         }
     }
-}
-
-static const char *level_name(const MerNestSpace *nest, const MerPlatform *platform, int level)
-{
-    return platform->memories[nest->level_count - 1 - level].name;
 }
 
 /* Do the fixed factors leave nothing of an axis? */
@@ -89,7 +84,7 @@ static int add_shares(MerNestSpace *nest, const MerPlatform *platform, MerKnob *
             const MerNestSlot *slot = &nest->slots[order[s]];
             const char        *name = mer_arena_format(
                        arena, "%s.%c.%s%s", slot->place ? "parallel" : "tile", MER_DIM_LETTERS[d],
-                       level_name(nest, platform, slot->level), place_names[slot->place]);
+                       mer_nest_memory(platform, slot->level)->name, place_names[slot->place]);
             knobs[count++] = make_knob(
                 name, MER_KNOB_ORDERED, slot->place ? MER_ROLE_PARALLEL : MER_ROLE_TILE,
                 slot->level, d, mer_nest_choices(nest, slot, d, mer_nest_free_size(nest, d)));
@@ -129,7 +124,7 @@ static int add_orders(MerNestSpace *nest, const MerPlatform *platform, MerKnob *
             int d = nest->sorted[l][i];
             nest->order_knob[l][d] = count;
             const char *name = mer_arena_format(arena, "order.%c.%s", MER_DIM_LETTERS[d],
-                                                level_name(nest, platform, l));
+                                                mer_nest_memory(platform, l)->name);
             knobs[count++] =
                 make_knob(name, MER_KNOB_RANK, MER_ROLE_ORDER, l, d, nest->sorted_count[l]);
         }
@@ -148,7 +143,7 @@ static int add_bypasses(MerNestSpace *nest, const MerPlatform *platform, MerKnob
             }
             nest->bypass_knob[l][t] = count;
             const char *name = mer_arena_format(arena, "bypass.%c.%s", MER_TENSOR_LETTERS[t],
-                                                level_name(nest, platform, l));
+                                                mer_nest_memory(platform, l)->name);
             knobs[count++] = make_knob(name, MER_KNOB_CATEGORY, MER_ROLE_BYPASS, l, t, 2);
         }
     }
@@ -159,7 +154,7 @@ static void set_keeps(MerNestSpace *nest, const MerPlatform *platform)
 {
     unsigned all = (1u << MER_TENSOR_COUNT) - 1;
     for (int l = 0; l < nest->level_count; l++) {
-        const MerMemory *memory = &platform->memories[nest->level_count - 1 - l];
+        const MerMemory *memory = mer_nest_memory(platform, l);
         bool             is_outermost = l == nest->level_count - 1;
         unsigned         fixed = nest->constraints->keep[l] | nest->constraints->bypass[l];
         nest->keep[l] = is_outermost ? all : (memory->keep & ~fixed) | nest->constraints->keep[l];
@@ -286,6 +281,6 @@ const char *mer_nest_choice_name(const MerNestSpace *nest, const MerPlatform *pl
         return NULL;
     }
     const MerNestSlot *slot = &nest->slots[nest->allowed[nest->dim[index]][choice]];
-    return mer_arena_format(arena, "%s%s", level_name(nest, platform, slot->level),
+    return mer_arena_format(arena, "%s%s", mer_nest_memory(platform, slot->level)->name,
                             place_names[slot->place]);
 }

@@ -22,7 +22,7 @@ typedef struct MerNestSlot {
     MerNestPlace place;
 } MerNestSlot;
 
-/* What the user fixed (dataflow presets, Timeloop constraints). All zero: nothing. */
+/* What the user fixed (dataflow presets, Timeloop constraints). All zero before `layer`: nothing. */
 typedef struct MerNestConstraints {
     int exact[MER_NEST_LEVELS][3][MER_DIM_COUNT]; /* [level][place][dim]: this factor; 0: free */
     int most[MER_NEST_LEVELS][3][MER_DIM_COUNT];  /* at most this factor; 0: no limit */
@@ -30,7 +30,7 @@ typedef struct MerNestConstraints {
     int inner[MER_NEST_LEVELS][MER_DIM_COUNT];    /* ... innermost first */
     /* bit per tensor; over what the platform says */
     unsigned keep[MER_NEST_LEVELS], bypass[MER_NEST_LEVELS];
-    /* for messages */
+    /* for messages, from here on */
     const char *layer, *level_names[MER_NEST_LEVELS];
     const char *ignored; /* constraints that have no meaning here, NULL if none */
 } MerNestConstraints;
@@ -59,6 +59,19 @@ typedef struct MerNestSpace {
     MerNestLevel blank[MER_NEST_LEVELS];
 } MerNestSpace;
 
+/* The memory of a level. */
+static inline const MerMemory *mer_nest_memory(const MerPlatform *platform, int level)
+{
+    return &platform->memories[platform->memory_count - 1 - level];
+}
+
+/* The copies of the next level inside, or of units, below one of the level. */
+static inline int mer_nest_fanout(const MerPlatform *platform, int level)
+{
+    const MerFanout *fanout = &mer_nest_memory(platform, level)->fanout;
+    return fanout->x * fanout->y;
+}
+
 /* Obeys constraints that can be obeyed (mer_nest_constraints_make); NULL: none. Copies them. */
 MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
                               MerNestGenome genome, const MerNestConstraints *constraints,
@@ -79,7 +92,7 @@ static inline bool mer_nest_permits(const MerNestConstraints *constraints, int l
     return (exact == 0 || exact == factor) && (most == 0 || factor <= most);
 }
 
-/* Does a plan obey the constraints? If not, the reason goes into `reason`. */
+/* Does a plan obey the constraints? If not, the reason goes into `reason` (NULL with size 0: nowhere). */
 bool mer_nest_allows(const MerNestConstraints *constraints, const MerNestPlan *plan,
                      const MerLayerShape *shape, char *reason, size_t size);
 

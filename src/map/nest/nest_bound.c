@@ -184,9 +184,7 @@ static double largest_product(const MerLayerShape *shape, unsigned mask, int lim
  * the product of the fan-outs is the (weaker) limit. */
 static double most_units(const MerLayerShape *shape, const MerPlatform *platform)
 {
-    int    fanouts = 0;
-    int    x = 1;
-    int    y = 1;
+    int    fanouts = 0, x = 1, y = 1;
     double product = 1;
     for (int m = 0; m < platform->memory_count; m++) {
         const MerFanout *fanout = &platform->memories[m].fanout;
@@ -265,7 +263,8 @@ typedef struct LevelLimits { /* one memory, innermost first, as the bounds see i
     bool             keeps_all;
 } LevelLimits;
 
-static int take_levels(const MerPlatform *platform, LevelLimits *levels)
+/* Gives how many units there are. */
+static double take_levels(const MerPlatform *platform, LevelLimits *levels)
 {
     unsigned all = (1u << MER_TENSOR_COUNT) - 1;
     double   instances = 1;
@@ -275,7 +274,13 @@ static int take_levels(const MerPlatform *platform, LevelLimits *levels)
             (LevelLimits){memory, instances, m == 0 || memory->keep == all};
         instances *= (double)memory->fanout.x * memory->fanout.y;
     }
-    return platform->memory_count;
+    return instances;
+}
+
+/* Has every MAC a memory of its own that keeps everything? */
+static bool is_private(const LevelLimits *innermost)
+{
+    return innermost->keeps_all && innermost->memory->fanout.x * innermost->memory->fanout.y == 1;
 }
 
 /* Words that MACs read: W, I and every partial output but the first. Sliding outputs of padded nests
@@ -283,8 +288,7 @@ static int take_levels(const MerPlatform *platform, LevelLimits *levels)
 static double least_operand_reads(const MerLayerShape *shape, const MerNestBound *bound)
 {
     const MerTensorShape *out = &shape->tensors[MER_TENSOR_O];
-    double                reads = 3 * shape->macs - out->words * bound->reductions;
-    double                spread = 1;
+    double                reads = 3 * shape->macs - out->words * bound->reductions, spread = 1;
     for (int s = 0; s < out->slide_count; s++) {
         const int *coefficient = out->slides[s].coefficient;
         spread *= coefficient[0] > coefficient[1] ? coefficient[0] : coefficient[1];
@@ -294,31 +298,26 @@ static double least_operand_reads(const MerLayerShape *shape, const MerNestBound
 
 /* B1. Every level that must hold all tensors reads W and I at least once and takes O once; the
  * innermost one serves every MAC. */
-static void bound_cycles(const MerLayerShape *shape, const LevelLimits *levels, int count,
-                         double lanes, MerNestBound *bound)
+static double bound_cycles(const MerLayerShape *shape, const LevelLimits *levels, int count,
+                           double lanes, const MerNestBound *bound)
 {
     double in = shape->tensors[MER_TENSOR_W].touched + shape->tensors[MER_TENSOR_I].touched;
     double out = shape->tensors[MER_TENSOR_O].touched;
-    bound->cycles = fmax(bound->cycles, shape->macs / (bound->units * lanes));
+    double cycles = fmax(0, shape->macs / (bound->units * lanes));
     for (int l = 0; l < count; l++) {
         const MerMemory *memory = levels[l].memory;
-        if (!levels[l].keeps_all) {
-            continue;
+        if (levels[l].keeps_all) {
+            cycles = fmax(cycles, in / (levels[l].instances * memory->read_words_per_cycle));
+            cycles = fmax(cycles, out / (levels[l].instances * memory->write_words_per_cycle));
         }
-        bound->cycles =
-            fmax(bound->cycles, in / (levels[l].instances * memory->read_words_per_cycle));
-        bound->cycles =
-            fmax(bound->cycles, out / (levels[l].instances * memory->write_words_per_cycle));
     }
-    bool serves_macs =
-        levels[0].keeps_all && levels[0].memory->fanout.x * levels[0].memory->fanout.y == 1;
-    if (serves_macs) {
+    if (is_private(&levels[0])) {
         const MerMemory *memory = levels[0].memory;
         double           reads = least_operand_reads(shape, bound);
-        bound->cycles = fmax(bound->cycles, reads / (bound->units * memory->read_words_per_cycle));
-        bound->cycles =
-            fmax(bound->cycles, shape->macs / (bound->units * memory->write_words_per_cycle));
+        cycles = fmax(cycles, reads / (bound->units * memory->read_words_per_cycle));
+        cycles = fmax(cycles, shape->macs / (bound->units * memory->write_words_per_cycle));
     }
+    return cycles;
 }
 
 /* Least energy of serving the MACs: by the innermost memory if it must keep everything, else by
@@ -326,9 +325,7 @@ static void bound_cycles(const MerLayerShape *shape, const LevelLimits *levels, 
 static double bound_operand_energy(const MerLayerShape *shape, const LevelLimits *levels, int count,
                                    const MerNestBound *bound)
 {
-    double read = INFINITY;
-    double update = INFINITY;
-    double below = 1;
+    double read = INFINITY, update = INFINITY, below = 1;
     for (int l = 0; l < count; l++) {
         const MerMemory *memory = levels[l].memory;
         below *= (double)memory->fanout.x * memory->fanout.y;
@@ -339,9 +336,7 @@ static double bound_operand_energy(const MerLayerShape *shape, const LevelLimits
         }
     }
     /* Only a memory of its own per MAC is sure to be asked for partial sums again and again. */
-    bool is_private =
-        levels[0].keeps_all && levels[0].memory->fanout.x * levels[0].memory->fanout.y == 1;
-    double reads = is_private ? least_operand_reads(shape, bound) : 2 * shape->macs;
+    double reads = is_private(&levels[0]) ? least_operand_reads(shape, bound) : 2 * shape->macs;
     return reads * read + shape->macs * update;
 }
 
@@ -381,16 +376,13 @@ void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, boo
                     MerNestBound *bound)
 {
     LevelLimits levels[64];
+    int         count = platform->memory_count;
+    double      units = take_levels(platform, levels);
     *bound = (MerNestBound){.is_padded = is_padded};
-    int count = take_levels(platform, levels);
-    int units = 1;
-    for (int m = 0; m < platform->memory_count; m++) {
-        units *= platform->memories[m].fanout.x * platform->memories[m].fanout.y;
-    }
     bound->units =
         is_padded ? shape->macs / fewest_steps(shape, units) : most_units(shape, platform);
     bound->reductions = is_padded ? padded_reductions(shape, units)
-                                  : largest_product(shape, shape->reduction, units);
-    bound_cycles(shape, levels, count, platform->units[0].lanes, bound);
+                                  : largest_product(shape, shape->reduction, (int)units);
+    bound->cycles = bound_cycles(shape, levels, count, platform->units[0].lanes, bound);
     bound->energy = bound_energy(shape, levels, count, platform->units[0].mac_pj, bound);
 }

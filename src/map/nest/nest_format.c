@@ -7,10 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *memory_name(const MerNestPlan *plan, const MerPlatform *platform, int level)
-{
-    return platform->memories[plan->level_count - 1 - level].name;
-}
+const char *const mer_nest_place_keys[] = {"temporal", "x", "y"};
 
 static bool has_factors(const int *factors)
 {
@@ -36,17 +33,22 @@ static const char *factor_text(const int *factors, const int *order, MerArena *a
     return text;
 }
 
+const char *mer_nest_tensors_text(unsigned tensors, const char *before, MerArena *arena)
+{
+    const char *text = "";
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        if (tensors >> t & 1) {
+            text = mer_arena_format(arena, "%s%s%c", text, before, MER_TENSOR_LETTERS[t]);
+        }
+    }
+    return text;
+}
+
 /* "" for all tensors, else "[WO]". */
 static const char *kept_text(unsigned keep, MerArena *arena)
 {
-    char letters[MER_TENSOR_COUNT + 1] = "";
-    int  length = 0;
-    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
-        if (keep >> t & 1) {
-            letters[length++] = MER_TENSOR_LETTERS[t];
-        }
-    }
-    return length == MER_TENSOR_COUNT ? "" : mer_arena_format(arena, "[%s]", letters);
+    bool keeps_all = keep == (1u << MER_TENSOR_COUNT) - 1;
+    return keeps_all ? "" : mer_arena_format(arena, "[%s]", mer_nest_tensors_text(keep, "", arena));
 }
 
 const char *mer_nest_line(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena)
@@ -56,7 +58,7 @@ const char *mer_nest_line(const MerNestPlan *plan, const MerPlatform *platform, 
         const MerNestLevel *level = &plan->levels[l];
         const char         *loops = factor_text(level->temporal, level->order, arena);
         line = mer_arena_format(arena, "%s%s%s%s:%s%s", line, *line ? " | " : "",
-                                memory_name(plan, platform, l), kept_text(level->keep, arena),
+                                mer_nest_memory(platform, l)->name, kept_text(level->keep, arena),
                                 *loops ? " " : "", loops);
         if (has_factors(level->x) || has_factors(level->y)) {
             line = mer_arena_format(arena, "%s | X: %s Y: %s", line,
@@ -67,25 +69,14 @@ const char *mer_nest_line(const MerNestPlan *plan, const MerPlatform *platform, 
     return line;
 }
 
-const char *mer_nest_tensors_text(unsigned tensors, MerArena *arena)
-{
-    const char *text = "";
-    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
-        if (tensors >> t & 1) {
-            text = mer_arena_format(arena, "%s %c", text, MER_TENSOR_LETTERS[t]);
-        }
-    }
-    return text;
-}
-
 const char *mer_nest_print(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena)
 {
     const char *text = "";
     int         depth = 0;
     for (int l = plan->level_count - 1; l >= 0; l--) {
         const MerNestLevel *level = &plan->levels[l];
-        text = mer_arena_format(arena, "%s%s [%s ]\n", text, memory_name(plan, platform, l),
-                                mer_nest_tensors_text(level->keep, arena));
+        text = mer_arena_format(arena, "%s%s [%s ]\n", text, mer_nest_memory(platform, l)->name,
+                                mer_nest_tensors_text(level->keep, " ", arena));
         for (int i = 0; i < MER_DIM_COUNT; i++) {
             int d = level->order[i];
             if (level->temporal[d] > 1) {
@@ -94,11 +85,11 @@ const char *mer_nest_print(const MerNestPlan *plan, const MerPlatform *platform,
             }
         }
         for (int d = 0; d < MER_DIM_COUNT; d++) {
-            for (int axis = 0; axis < 2; axis++) {
-                int trips = axis == 0 ? level->x[d] : level->y[d];
-                if (trips > 1) {
+            for (int p = MER_PLACE_X; p <= MER_PLACE_Y; p++) {
+                if (level->factors[p][d] > 1) {
                     text = mer_arena_format(arena, "%s%*sparallel %c in 0..%d on %c\n", text,
-                                            2 * ++depth, "", MER_DIM_LETTERS[d], trips, "xy"[axis]);
+                                            2 * ++depth, "", MER_DIM_LETTERS[d],
+                                            level->factors[p][d], " xy"[p]);
                 }
             }
         }
@@ -140,13 +131,12 @@ void mer_nest_write(const MerNestPlan *plan, const MerPlatform *platform, MerJso
     for (int l = plan->level_count - 1; l >= 0; l--) {
         const MerNestLevel *level = &plan->levels[l];
         mer_json_object(json, NULL);
-        mer_json_text(json, "name", memory_name(plan, platform, l));
-        write_factors("temporal", level->temporal, level->order, json);
-        if (has_factors(level->x)) {
-            write_factors("x", level->x, NULL, json);
-        }
-        if (has_factors(level->y)) {
-            write_factors("y", level->y, NULL, json);
+        mer_json_text(json, "name", mer_nest_memory(platform, l)->name);
+        for (int p = MER_PLACE_TEMPORAL; p <= MER_PLACE_Y; p++) {
+            if (p == MER_PLACE_TEMPORAL || has_factors(level->factors[p])) {
+                write_factors(mer_nest_place_keys[p], level->factors[p],
+                              p == MER_PLACE_TEMPORAL ? level->order : NULL, json);
+            }
         }
         mer_json_array(json, "keep");
         for (int t = 0; t < MER_TENSOR_COUNT; t++) {

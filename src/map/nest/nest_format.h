@@ -16,7 +16,10 @@
 const char *mer_nest_line(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena);
 /* The nest as indented loops, for people. */
 const char *mer_nest_print(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena);
-const char *mer_nest_tensors_text(unsigned tensors, MerArena *arena); /* " W O" */
+/* The letters of tensors, each after `before`. */
+const char *mer_nest_tensors_text(unsigned tensors, const char *before, MerArena *arena);
+/* Keys of the factors of a level, by MerNestPlace. */
+extern const char *const mer_nest_place_keys[];
 /* Keys `op` and `levels` of an open object. */
 void mer_nest_write(const MerNestPlan *plan, const MerPlatform *platform, MerJson *json);
 

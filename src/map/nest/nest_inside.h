@@ -24,10 +24,7 @@ int mer_nest_share_slots(const MerNestSpace *nest, int dim, int order[MER_NEST_S
 /* Where a slot's factor of a dim stands. Here because decoding calls it for every knob. */
 static inline int *mer_nest_slot_factor(MerNestLevel *levels, const MerNestSlot *slot, int dim)
 {
-    MerNestLevel *level = &levels[slot->level];
-    return slot->place == MER_PLACE_TEMPORAL ? &level->temporal[dim]
-           : slot->place == MER_PLACE_X      ? &level->x[dim]
-                                             : &level->y[dim];
+    return &levels[slot->level].factors[slot->place][dim];
 }
 
 #endif

@@ -9,7 +9,12 @@
 
 /* one memory, with the fan-out below it; level 0 of a plan is innermost */
 typedef struct MerNestLevel {
-    int      temporal[MER_DIM_COUNT], x[MER_DIM_COUNT], y[MER_DIM_COUNT]; /* trip counts, >= 1 */
+    union { /* trip counts, >= 1: by name, or by MerNestPlace */
+        struct {
+            int temporal[MER_DIM_COUNT], x[MER_DIM_COUNT], y[MER_DIM_COUNT];
+        };
+        int factors[3][MER_DIM_COUNT];
+    };
     int      order[MER_DIM_COUNT]; /* temporal loops, outer to inner: a permutation of the dims */
     unsigned keep;                 /* bit per tensor W, I, O */
 } MerNestLevel;

@@ -170,8 +170,7 @@ static bool encode_primes(const MerNestSpace *nest, const MerNestPlan *plan, Mer
         }
     }
     for (int k = 0; k < nest->factor_knobs; k++) {
-        int d = nest->dim[k];
-        int i = 0;
+        int d = nest->dim[k], i = 0;
         while (i < nest->allowed_count[d] && rest[nest->allowed[d][i]][d] % nest->prime[k] != 0) {
             i++;
         }
@@ -228,10 +227,8 @@ static bool encode_shares(const MerNestSpace *nest, const MerNestPlan *plan, Mer
 bool mer_nest_encode(const MerNestSpace *nest, const MerNestPlan *plan, const MerSpace *space,
                      MerIndex *point)
 {
-    char reason[120];
     memset(point, 0, (size_t)space->knob_count * sizeof *point);
-    if (nest->is_constrained &&
-        !mer_nest_allows(nest->constraints, plan, &nest->shape, reason, sizeof reason)) {
+    if (nest->is_constrained && !mer_nest_allows(nest->constraints, plan, &nest->shape, NULL, 0)) {
         return false;
     }
     bool fits = nest->genome == MER_GENOME_PRIMES ? encode_primes(nest, plan, point)

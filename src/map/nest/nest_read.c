@@ -2,6 +2,7 @@
 #include "map/nest/nest.h"
 #include "map/nest/nest_format.h"
 
+#include "hw/reader.h"
 #include "map/export/timeloop_terms.h"
 
 #include <limits.h>
@@ -85,7 +86,7 @@ static int level_of(const MerPlatform *platform, const char *name, size_t length
 void mer_nest_keep_allowed(MerNestPlan *plan, const MerPlatform *platform)
 {
     for (int l = 0; l < plan->level_count; l++) {
-        const MerMemory *memory = &platform->memories[plan->level_count - 1 - l];
+        const MerMemory *memory = mer_nest_memory(platform, l);
         plan->levels[l].keep &= l + 1 < plan->level_count ? ~memory->bypass : ~0u;
     }
 }
@@ -114,8 +115,7 @@ MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *p
     for (const char *at = line; *at;) {
         size_t length = strcspn(at, " |\t\n");
         bool   is_name = length > 1 && at[length - 1] == ':';
-        int    dim;
-        int    trips;
+        int    dim, trips;
         if (is_name && length == 2 && level >= 0 && (at[0] == 'X' || at[0] == 'Y')) {
             target =
                 (Target){at[0] == 'X' ? plan->levels[level].x : plan->levels[level].y, NULL, 0};
@@ -167,22 +167,6 @@ static MerStatus read_factors(const MerYaml *list, Target target, MerError *erro
     return MER_OK;
 }
 
-static MerStatus read_keep(const MerYaml *list, unsigned *keep, MerError *error)
-{
-    if (!list) {
-        return MER_OK;
-    }
-    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
-    *keep = 0;
-    for (int i = 0; i < list->count; i++) {
-        static const char *const letters[] = {"W", "I", "O"};
-        int                      tensor;
-        MER_TRY(mer_yaml_word(list->items[i], letters, MER_TENSOR_COUNT, &tensor, error));
-        *keep |= 1u << tensor;
-    }
-    return MER_OK;
-}
-
 static MerStatus read_level(MerYaml *node, const MerPlatform *platform, MerNestPlan *plan,
                             unsigned *seen, MerError *error)
 {
@@ -197,11 +181,13 @@ static MerStatus read_level(MerYaml *node, const MerPlatform *platform, MerNestP
     }
     *seen |= 1u << l;
     MerNestLevel *level = &plan->levels[l];
-    MER_TRY(read_factors(mer_yaml_get(node, "temporal"), (Target){level->temporal, level->order, 0},
-                         error));
-    MER_TRY(read_factors(mer_yaml_get(node, "x"), (Target){level->x, NULL, 0}, error));
-    MER_TRY(read_factors(mer_yaml_get(node, "y"), (Target){level->y, NULL, 0}, error));
-    MER_TRY(read_keep(mer_yaml_get(node, "keep"), &level->keep, error));
+    for (int p = MER_PLACE_TEMPORAL; p <= MER_PLACE_Y; p++) {
+        int *order = p == MER_PLACE_TEMPORAL ? level->order : NULL;
+        MER_TRY(read_factors(mer_yaml_get(node, mer_nest_place_keys[p]),
+                             (Target){level->factors[p], order, 0}, error));
+    }
+    level->keep = mer_yaml_get(node, "keep") ? 0 : level->keep;
+    MER_TRY(mer_tensors_read(node, "keep", &level->keep, error));
     if (l == plan->level_count - 1 && level->keep != 7u) {
         return mer_yaml_expected(node, error, "the outermost memory to keep W, I and O");
     }

@@ -3,19 +3,6 @@
 
 #include "map/nest/factors.h"
 
-/* The divisor of n at `rank` (0 = 1) in ascending order. */
-static int divisor_at(int n, int rank)
-{
-    int below = 0;
-    for (int d = 1; (int64_t)d * d <= n; d++) {
-        if (n % d == 0 && below++ == rank) {
-            return d;
-        }
-    }
-    int from_top = mer_divisor_count(n) - 1 - rank;
-    return n / divisor_at(n, from_top);
-}
-
 int mer_nest_choices(const MerNestSpace *nest, const MerNestSlot *slot, int dim, int n)
 {
     int most = nest->constraints->most[slot->level][slot->place][dim];
@@ -24,19 +11,21 @@ int mer_nest_choices(const MerNestSpace *nest, const MerNestSlot *slot, int dim,
     if (nest->genome == MER_GENOME_PADDED) {
         return mer_padded_count(n, limit);
     }
-    if (limit >= n) {
-        return mer_divisor_count(n);
-    }
-    int count = 0;
-    for (int d = 1; d <= limit; d++) {
-        count += n % d == 0;
+    int divisors[MER_MOST_DIVISORS], count = mer_divisors(n, divisors);
+    while (divisors[count - 1] > limit) {
+        count--;
     }
     return count;
 }
 
 int mer_nest_factor_at(const MerNestSpace *nest, int n, int rank)
 {
-    return nest->genome == MER_GENOME_PADDED ? mer_padded_at(n, rank) : divisor_at(n, rank);
+    int divisors[MER_MOST_DIVISORS];
+    if (nest->genome == MER_GENOME_PADDED) {
+        return mer_padded_at(n, rank);
+    }
+    mer_divisors(n, divisors);
+    return divisors[rank];
 }
 
 int mer_nest_factor_rank(const MerNestSpace *nest, int n, int factor)

@@ -119,21 +119,12 @@ static void set_objective(ExactSearch *search, MerMetric objective)
                                                       : repeat;
 }
 
-static double bound_of(const MerProblem *problem, const MerEvaluator *evaluator, MerMetric metric)
-{
-    MerBound    bound = {NAN, "none", ""};
-    const void *rules = evaluator->type->rules(evaluator->state);
-    if (rules) {
-        problem->type->bound(problem, rules, metric, &bound);
-    }
-    return bound.value;
-}
-
 static MerStatus open_exact(void *state, const MerSearch *given, const MerProblem *problem,
                             const MerEvaluator *evaluator, const void *chosen, MerError *error)
 {
     State       *s = state;
     ExactSearch *search = &s->search;
+    MerBound     bound;
     *s = (State){.given = given,
                  .problem = problem,
                  .evaluator = *evaluator,
@@ -151,7 +142,9 @@ static MerStatus open_exact(void *state, const MerSearch *given, const MerProble
         .cut = INFINITY,
     };
     set_objective(search, given->objective);
-    s->least = bound_of(problem, evaluator, given->objective);
+    problem->type->bound(problem, evaluator->type->rules(evaluator->state), given->objective,
+                         &bound);
+    s->least = bound.value;
     search->is_free = !search->space->is_constrained;
     search->has_signed_reads = search->model->shape.tensors[MER_TENSOR_O].slide_count > 0;
     mer_nest_plan_make(&search->best, search->space->op, search->space->level_count, search->arena);
@@ -166,12 +159,9 @@ static MerStatus open_exact(void *state, const MerSearch *given, const MerProble
 
 static int compare_masks(const void *a, const void *b)
 {
-    const Mask *left = a;
-    const Mask *right = b;
-    if (left->bound != right->bound) {
-        return left->bound < right->bound ? -1 : 1;
-    }
-    return memcmp(left->keep, right->keep, sizeof left->keep);
+    const Mask *left = a, *right = b;
+    int         by_bound = EXACT_ORDER(left->bound, right->bound);
+    return by_bound ? by_bound : memcmp(left->keep, right->keep, sizeof left->keep);
 }
 
 /* With one mask there is nothing to survey; with several each is bounded before any is searched. */

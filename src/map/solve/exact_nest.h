@@ -66,20 +66,20 @@ typedef struct ExactGroup { /* the options of one A_l */
 typedef struct ExactList {
     ExactOption *options;
     ExactGroup  *groups; /* cheapest first */
-    int          option_count, option_capacity, group_count;
+    int          option_count, group_count;
     /* per tile T_l: least of the list and all inner ones inside that tile */
     double *energy, *cycles;
     double  least_energy, least_cycles; /* of this boundary alone */
 } ExactList;
 
 typedef struct ExactLevel {
-    const MerNestMemory *memory;
-    unsigned             keep;
-    int                  parent[MER_TENSOR_COUNT]; /* next level outside that keeps the tensor */
-    int                  order_count;
-    ExactOrder           orders[MER_DIM_COUNT];
-    int                  spread_count;
-    int                 *spreads; /* tiles that the fan-out below can carry */
+    const MerMemory *memory;
+    unsigned         keep;
+    int              parent[MER_TENSOR_COUNT]; /* next level outside that keeps the tensor */
+    int              order_count;
+    ExactOrder       orders[MER_DIM_COUNT];
+    int              spread_count;
+    int             *spreads; /* tiles that the fan-out below can carry */
     /* its loops may as well run in the level below, which keeps nothing */
     bool   is_idle;
     double most_units, most_reductions;
@@ -148,16 +148,25 @@ typedef struct ExactSearch {
     int         pulse;
 } ExactSearch;
 
+/* A list with memory for one item more than `count`; give it back with free(). */
+void *mer_exact_grow(void *list, int count, size_t size);
+
 /* exact_nest_tiles.c */
 /* False if the layer has more tiles than can be listed; what is no list is filled nevertheless. */
 bool   mer_exact_tiles_make(ExactTiles *tiles, const MerLayerShape *shape, MerArena *arena);
 int    mer_exact_divide(const ExactTiles *tiles, int tile, int divisor);
+int    mer_exact_multiply(const ExactTiles *tiles, int tile, int factor); /* -1: no tile */
 double mer_exact_extent(const ExactTiles *tiles, int tile, int position); /* position -1: 1 */
 /* is the dim part of a sliding rank? */
 bool mer_exact_slides(const ExactTiles *tiles, int position);
 /* product of the extents of the dims that are ranks of their own */
 double mer_exact_plain(const ExactTiles *tiles, int tensor, int tile);
 double mer_exact_height(const ExactTiles *tiles, int tensor, int slide, int tile);
+/* halo=timeloop: at least this many of the children that a spread makes receive different tiles. */
+double mer_exact_distinct(const ExactTiles *tiles, int tensor, int spread);
+/* The temporal factors of a level that holds `tile` and spreads `array`; false if constraints forbid them. */
+bool mer_exact_trips(const ExactSearch *search, int level, int tile, int array,
+                     double trips[MER_DIM_COUNT]);
 /* Splits a spread over the axes of a fan-out; false if it cannot be done. */
 bool mer_exact_pack(const ExactSearch *search, int level, int spread, int x[MER_DIM_COUNT],
                     int y[MER_DIM_COUNT]);
@@ -171,6 +180,8 @@ void mer_exact_order_write(const ExactTiles *tiles, const ExactOrder *order, int
 /* exact_nest_bound.c */
 double mer_exact_value(const ExactSearch *search, double energy, double cycles);
 double mer_exact_energy_per_word(const ExactSearch *search, int tensor, int parent);
+/* What a level saves because outputs need not be read before their first update, in so many reductions. */
+double mer_exact_spared(const ExactSearch *search, int level, double reductions);
 /* most copies that these levels make */
 double mer_exact_units(const ExactSearch *search, int first, int last);
 void   mer_exact_bound(const ExactSearch *search, ExactBoundary *boundary, double *energy,

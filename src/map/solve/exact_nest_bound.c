@@ -24,9 +24,18 @@ double mer_exact_value(const ExactSearch *search, double energy, double cycles)
  * that need not be read before their first update. */
 double mer_exact_energy_per_word(const ExactSearch *search, int tensor, int parent)
 {
-    const MerNestMemory *memory = search->levels[parent].memory;
-    double               read = memory->read_pj + memory->fanout_pj;
-    return tensor == MER_TENSOR_O ? read + memory->update_pj + memory->fanout_pj : read;
+    const MerMemory *memory = search->levels[parent].memory;
+    double           read = memory->read_pj + memory->fanout.pj_per_word;
+    return tensor == MER_TENSOR_O ? read + memory->update_pj + memory->fanout.pj_per_word : read;
+}
+
+double mer_exact_spared(const ExactSearch *search, int level, double reductions)
+{
+    const MerMemory *memory = search->levels[level].memory;
+    bool             keeps = search->levels[level].keep >> MER_TENSOR_O & 1;
+    return keeps ? search->tiles.shape->tensors[MER_TENSOR_O].words * reductions *
+                       (memory->read_pj + memory->fanout.pj_per_word + memory->write_pj)
+                 : 0;
 }
 
 double mer_exact_units(const ExactSearch *search, int first, int last)
@@ -54,19 +63,6 @@ static double least_share(const ExactTiles *tiles, int tensor, int position, int
     return 1;
 }
 
-/* halo=timeloop: at least this many different tiles go to the children. */
-static double least_distinct(const ExactTiles *tiles, int tensor, int spread)
-{
-    const MerTensorShape *shape = &tiles->shape->tensors[tensor];
-    double                distinct = mer_exact_plain(tiles, tensor, spread);
-    for (int s = 0; s < shape->slide_count; s++) {
-        double a = mer_exact_extent(tiles, spread, tiles->slide_position[tensor][s][0]);
-        double b = mer_exact_extent(tiles, spread, tiles->slide_position[tensor][s][1]);
-        distinct *= a + b - 1;
-    }
-    return distinct;
-}
-
 static void measure_boundary(const ExactSearch *search, ExactBoundary *b)
 {
     const ExactTiles *tiles = &search->tiles;
@@ -90,8 +86,9 @@ static void measure_boundary(const ExactSearch *search, ExactBoundary *b)
         }
         bool sends_tiles =
             search->model->halo == MER_HALO_TIMELOOP && tiles->shape->tensors[t].slide_count > 0;
-        double joint = sends_tiles ? least_distinct(tiles, t, b->spread) * tiles->words[t][b->inner]
-                                   : tiles->words[t][b->array];
+        double joint = sends_tiles
+                           ? mer_exact_distinct(tiles, t, b->spread) * tiles->words[t][b->inner]
+                           : tiles->words[t][b->array];
         int    parent = search->levels[b->level - 1].parent[t];
         b->given[t] = joint * (tiles->volume[whole] / tiles->volume[b->array]) /
                       mer_exact_units(search, b->level + 1, parent);
@@ -128,8 +125,7 @@ static double tensor_energy(const ExactSearch *search, const ExactBoundary *b, i
 
 static double boundary_energy(const ExactSearch *search, const ExactBoundary *b)
 {
-    const ExactLevel *child = &search->levels[b->level - 1];
-    double            least = INFINITY;
+    double least = INFINITY;
     for (int still = 0; still < MER_TENSOR_COUNT; still++) {
         double energy = 0;
         for (int t = 0; t < MER_TENSOR_COUNT; t++) {
@@ -137,12 +133,7 @@ static double boundary_energy(const ExactSearch *search, const ExactBoundary *b)
         }
         least = fmin(least, energy);
     }
-    if (child->keep >> MER_TENSOR_O & 1) {
-        const MerNestMemory *memory = child->memory;
-        least -= search->tiles.shape->tensors[MER_TENSOR_O].words * b->reductions *
-                 (memory->read_pj + memory->fanout_pj + memory->write_pj);
-    }
-    return least;
+    return least - mer_exact_spared(search, b->level - 1, b->reductions);
 }
 
 /* What the MACs below one spread use at a time. Where the level below holds more than one step of a
@@ -199,9 +190,7 @@ static double transfer_cycles(const ExactSearch *search, const ExactBoundary *b)
     double            units =
         fmin(parent->units_outside, tiles->volume[tiles->count - 1] / tiles->volume[b->array]);
     double out = tiles->shape->tensors[MER_TENSOR_O].words;
-    double reads = 0;
-    double updates = 0;
-    double fills = 0;
+    double reads = 0, updates = 0, fills = 0;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         double share = 1;
         for (int i = 0; i < tiles->shape->dim_count && tiles->shape->tensors[t].slide_count > 0;
@@ -226,17 +215,16 @@ static double transfer_cycles(const ExactSearch *search, const ExactBoundary *b)
     reads -=
         child->parent[MER_TENSOR_O] == b->level ? out * fmin(units, parent->reductions_outside) : 0;
     double child_units = tiles->volume[b->spread] * units;
-    return fmax(fmax(reads / (units * parent->memory->read_rate),
-                     updates / (units * parent->memory->write_rate)),
-                fills / (child_units * child->memory->write_rate));
+    return fmax(fmax(reads / (units * parent->memory->read_words_per_cycle),
+                     updates / (units * parent->memory->write_words_per_cycle)),
+                fills / (child_units * child->memory->write_words_per_cycle));
 }
 
 /* Cycles of feeding the MACs, by whatever levels do it. */
 static double operand_cycles(const ExactSearch *search, const ExactBoundary *b)
 {
     const ExactTiles *tiles = &search->tiles;
-    double            reads[MER_NEST_MAX_LEVELS] = {0};
-    double            updates[MER_NEST_MAX_LEVELS] = {0};
+    double            reads[MER_NEST_MAX_LEVELS] = {0}, updates[MER_NEST_MAX_LEVELS] = {0};
     double            cycles = 0;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         int    parent = search->mac_parent[t];
@@ -255,8 +243,8 @@ static double operand_cycles(const ExactSearch *search, const ExactBoundary *b)
         reads[l] -= search->mac_parent[MER_TENSOR_O] == l
                         ? tiles->shape->tensors[MER_TENSOR_O].words * reductions
                         : 0;
-        cycles = fmax(cycles, fmax(reads[l] / (units * level->memory->read_rate),
-                                   updates[l] / (units * level->memory->write_rate)));
+        cycles = fmax(cycles, fmax(reads[l] / (units * level->memory->read_words_per_cycle),
+                                   updates[l] / (units * level->memory->write_words_per_cycle)));
     }
     return cycles;
 }

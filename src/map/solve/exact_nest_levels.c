@@ -55,29 +55,27 @@ void mer_exact_order_write(const ExactTiles *tiles, const ExactOrder *order, int
     }
 }
 
-static void take_fixed_loops(Ordering *o, const MerNestConstraints *constraints, int level)
+static void take_fixed_loops(Ordering *o, const MerNestSpace *space, int level)
 {
-    for (int i = 0; i < constraints->inner_count[level]; i++) {
-        for (int p = 0; p < o->tiles->shape->dim_count; p++) {
-            if (o->tiles->shape->dims[p] == constraints->inner[level][i] &&
-                !(o->is_fixed >> p & 1)) {
-                o->fixed[o->fixed_count++] = p;
-                o->is_fixed |= 1u << p;
-            }
+    for (int i = 0; i < space->fixed_count[level]; i++) {
+        int position = 0;
+        while (o->tiles->shape->dims[position] != space->fixed[level][i]) {
+            position++;
         }
+        o->fixed[o->fixed_count++] = position;
+        o->is_fixed |= 1u << position;
     }
 }
 
 /* Along a dim that slides the halo is kept, which is never worse than not: where a class has sliding
  * dims only they need to come first. */
-static void list_orders(const ExactTiles *tiles, const MerNestConstraints *constraints, int l,
+static void list_orders(const ExactTiles *tiles, const MerNestSpace *space, int l,
                         ExactLevel *level)
 {
     Ordering ordering = {.tiles = tiles};
-    take_fixed_loops(&ordering, constraints, l);
+    take_fixed_loops(&ordering, space, l);
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
-        int plain = -1;
-        int slides = 0;
+        int plain = -1, slides = 0;
         for (int i = 0; i < tiles->shape->dim_count; i++) {
             if (tiles->still[i] != 1u << t || ordering.is_fixed >> i & 1) {
                 continue;
@@ -103,10 +101,9 @@ static void list_spreads(ExactSearch *search, int l)
 {
     const ExactTiles *tiles = &search->tiles;
     ExactLevel       *level = &search->levels[l];
-    int               x[MER_DIM_COUNT];
-    int               y[MER_DIM_COUNT];
+    int               x[MER_DIM_COUNT], y[MER_DIM_COUNT];
     int               capacity = 0;
-    double            units = (double)level->memory->fanout_x * level->memory->fanout_y;
+    double            units = (double)level->memory->fanout.x * level->memory->fanout.y;
     for (int tile = 0; tile < tiles->count; tile++) {
         capacity += tiles->volume[tile] <= units;
     }
@@ -125,7 +122,7 @@ void mer_exact_orders_open(ExactSearch *search)
     search->level_count = search->model->level_count;
     for (int l = 0; l < search->level_count; l++) {
         search->levels[l] = (ExactLevel){.memory = &search->model->memories[l]};
-        list_orders(&search->tiles, search->space->constraints, l, &search->levels[l]);
+        list_orders(&search->tiles, search->space, l, &search->levels[l]);
     }
 }
 
@@ -141,7 +138,7 @@ void mer_exact_spreads_open(ExactSearch *search)
         units *= level->most_units;
         reductions *= level->most_reductions;
     }
-    const MerNestMemory *last = search->levels[0].memory;
-    bool                 has_inner_fanout = last->fanout_x * last->fanout_y > 1;
+    const MerMemory *last = search->levels[0].memory;
+    bool             has_inner_fanout = last->fanout.x * last->fanout.y > 1;
     search->innermost = has_inner_fanout || search->level_count == 1 ? 0 : 1;
 }

@@ -2,39 +2,23 @@
  * each with the least that it and everything inside it costs. */
 #include "map/solve/exact_nest.h"
 
-#include "base/memory.h"
-
 #include <math.h>
 #include <stdlib.h>
 
 static bool fits(const ExactSearch *search, int level, int tile)
 {
-    const MerNestMemory *memory = search->levels[level].memory;
-    double               need = 0;
+    const MerMemory *memory = search->levels[level].memory;
+    double           need = 0;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         if (search->levels[level].keep >> t & 1) {
             double words = search->tiles.words[t][tile];
-            if (words > memory->partition[t]) {
+            if (words > memory->partition_words[t]) {
                 return false;
             }
             need += words;
         }
     }
     return need <= memory->words;
-}
-
-/* Are the temporal factors of level 0 allowed, when nothing inside it is left to choose? */
-static bool allows_innermost(const ExactSearch *search, int tile)
-{
-    const MerNestConstraints *constraints = search->space->constraints;
-    for (int i = 0; i < search->tiles.shape->dim_count; i++) {
-        int d = search->tiles.shape->dims[i];
-        int factor = (int)mer_exact_extent(&search->tiles, tile, i);
-        if (!mer_nest_permits(constraints, 0, MER_PLACE_TEMPORAL, d, factor)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* If level 0 keeps nothing and has no fan-out, its loops may as well run in level 1: all that counts
@@ -53,32 +37,6 @@ static bool is_redundant(const ExactSearch *search, int inner)
         }
     }
     return false;
-}
-
-/* The tile T * spread, or -1 if it does not divide the layer. */
-static int spread_out(const ExactTiles *tiles, int inner, int spread)
-{
-    int array = 0;
-    for (int i = 0; i < tiles->shape->dim_count; i++) {
-        int last = tiles->divisor_count[i] - 1;
-        int rest = tiles->quotient[i][last][tiles->index[inner][i]];
-        int factor = tiles->index[spread][i];
-        if (!(tiles->inside[i][rest] >> factor & 1)) {
-            return -1;
-        }
-        array += tiles->stride[i] * tiles->quotient[i][last][tiles->quotient[i][rest][factor]];
-    }
-    return array;
-}
-
-static void add_option(ExactList *list, const ExactOption *option)
-{
-    if (list->option_count == list->option_capacity) {
-        list->option_capacity = list->option_capacity ? 2 * list->option_capacity : 1024;
-        list->options =
-            mer_heap_resize(list->options, (size_t)list->option_capacity, sizeof *list->options);
-    }
-    list->options[list->option_count++] = *option;
 }
 
 typedef struct Spread { /* a spread of a list, with what holds for it whatever tile it spreads */
@@ -178,13 +136,12 @@ static void scan_inner(ExactSearch *search, int l, int inner, const Scan *scan)
     measure_intake(search, l, inner, &intake);
     for (int s = 0; s < scan->spread_count; s++) {
         ExactBoundary b = {.level = l, .inner = inner, .spread = scan->spreads[s].tile};
-        double        energy;
-        double        cycles;
+        double        energy, cycles;
         if (scan->stores &&
             is_hopeless(search, scan, &intake, &scan->spreads[s], inside_energy, inside_cycles)) {
             continue;
         }
-        b.array = spread_out(&search->tiles, inner, b.spread);
+        b.array = mer_exact_multiply(&search->tiles, inner, b.spread);
         if (b.array < 0) {
             continue;
         }
@@ -194,7 +151,10 @@ static void scan_inner(ExactSearch *search, int l, int inner, const Scan *scan)
         cycles = fmax(cycles, inside_cycles);
         energy += inside_energy;
         if (scan->stores && mer_exact_value(search, scan->outside + energy, cycles) < search->cut) {
-            add_option(list, &(ExactOption){b.array, inner, b.spread, energy, cycles});
+            list->options =
+                mer_exact_grow(list->options, list->option_count, sizeof *list->options);
+            list->options[list->option_count++] =
+                (ExactOption){b.array, inner, b.spread, energy, cycles};
         }
     }
 }
@@ -204,11 +164,7 @@ static double floor_energy(const ExactSearch *search)
 {
     double energy = search->base_energy;
     for (int l = 0; l + 1 < search->level_count; l++) {
-        const ExactLevel *level = &search->levels[l];
-        if (level->keep >> MER_TENSOR_O & 1) {
-            energy -= search->tiles.shape->tensors[MER_TENSOR_O].words * level->reductions_outside *
-                      (level->memory->read_pj + level->memory->fanout_pj + level->memory->write_pj);
-        }
+        energy -= mer_exact_spared(search, l, search->levels[l].reductions_outside);
     }
     return energy;
 }
@@ -232,11 +188,9 @@ static void measure_spread(const ExactSearch *search, int l, Spread *spread)
                               mer_exact_units(search, l + 1, parent);
         }
     }
-    if (l > 0 && search->levels[l - 1].keep >> MER_TENSOR_O & 1) {
-        const MerNestMemory *child = search->levels[l - 1].memory;
-        spread->energy -= tiles->shape->tensors[MER_TENSOR_O].words *
-                          tiles->reduction[spread->tile] * level->reductions_outside *
-                          (child->read_pj + child->fanout_pj + child->write_pj);
+    if (l > 0) {
+        spread->energy -= mer_exact_spared(
+            search, l - 1, tiles->reduction[spread->tile] * level->reductions_outside);
     }
 }
 
@@ -258,13 +212,15 @@ static void scan_list(ExactSearch *search, int l, Scan scan)
 {
     ExactLevel *level = &search->levels[l];
     int         last = l == 0 ? 1 : search->tiles.count;
+    double      trips[MER_DIM_COUNT];
     list_useful_spreads(search, l, &scan);
     level->list.least_energy = level->list.least_cycles = INFINITY;
     for (int inner = 0; inner < last && !mer_exact_is_stopped(search); inner++) {
         bool is_usable =
-            l == 0 || (fits(search, l - 1, inner) &&
-                       (l > 1 || search->innermost == 0 ||
-                        (allows_innermost(search, inner) && !is_redundant(search, inner))));
+            l == 0 ||
+            (fits(search, l - 1, inner) &&
+             (l > 1 || search->innermost == 0 ||
+              (mer_exact_trips(search, 0, inner, 0, trips) && !is_redundant(search, inner))));
         if (is_usable && level->list.option_count < EXACT_PAIRS) {
             scan_inner(search, l, inner, &scan);
         }
@@ -366,7 +322,7 @@ static void set_parents(ExactSearch *search, const unsigned *keep)
     }
     for (int l = 0; l < search->level_count; l++) {
         ExactLevel *level = &search->levels[l];
-        bool        has_fanout = level->memory->fanout_x * level->memory->fanout_y > 1;
+        bool        has_fanout = level->memory->fanout.x * level->memory->fanout.y > 1;
         level->is_idle =
             l > search->innermost && keep[l - 1] == 0 && !has_fanout && search->is_free;
     }
@@ -377,13 +333,13 @@ static void set_parents(ExactSearch *search, const unsigned *keep)
 static void set_base(ExactSearch *search)
 {
     const MerLayerShape *shape = search->tiles.shape;
-    const MerNestMemory *outermost = search->levels[search->level_count - 1].memory;
+    const MerMemory     *outermost = search->levels[search->level_count - 1].memory;
     double               out = shape->tensors[MER_TENSOR_O].words;
     for (int l = 0; l < search->level_count; l++) {
         search->base_reads[l] = search->base_writes[l] = 0;
     }
-    search->base_energy =
-        shape->macs * search->model->mac_pj - out * (outermost->read_pj + outermost->fanout_pj);
+    search->base_energy = shape->macs * search->model->mac_pj -
+                          out * (outermost->read_pj + outermost->fanout.pj_per_word);
     search->base_reads[search->level_count - 1] -= out;
     for (int t = 0; t < MER_TENSOR_COUNT && search->innermost == 1; t++) {
         if (search->mac_parent[t] == 0) {

@@ -257,8 +257,7 @@ static double measure(Start *s)
 void mer_exact_start(ExactSearch *search, MerRng *rng, int64_t evaluations, int rounds)
 {
     Start s = {.search = search, .rng = rng};
-    Place now;
-    Place best;
+    Place now, best;
     list_primes(&s);
     lay_out(&s);
     remember(&s, &now, measure(&s));

@@ -2,20 +2,15 @@
  * spread of tiles fits on the two axes of a fan-out. */
 #include "map/solve/exact_nest.h"
 
+#include "base/memory.h"
 #include "map/nest/factors.h"
 
 #include <string.h>
 
-static bool list_divisors(ExactTiles *tiles, int position, int size)
+void *mer_exact_grow(void *list, int count, size_t size)
 {
-    int divisors[MER_MOST_DIVISORS];
-    int count = mer_divisors(size, divisors);
-    if (count > EXACT_DIVISORS) {
-        return false;
-    }
-    memcpy(tiles->value[position], divisors, (size_t)count * sizeof *divisors);
-    tiles->divisor_count[position] = count;
-    return true;
+    bool is_full = count == 0 || (count >= 1024 && (count & (count - 1)) == 0);
+    return is_full ? mer_heap_resize(list, count == 0 ? 1024 : 2 * (size_t)count, size) : list;
 }
 
 static void relate_divisors(ExactTiles *tiles, int position)
@@ -110,15 +105,16 @@ static bool number_tiles(ExactTiles *tiles)
     const MerLayerShape *shape = tiles->shape;
     tiles->count = 1;
     for (int i = 0; i < shape->dim_count; i++) {
-        if (!list_divisors(tiles, i, shape->size[shape->dims[i]])) {
+        int divisors[MER_MOST_DIVISORS];
+        int count = mer_divisors(shape->size[shape->dims[i]], divisors);
+        if (count > EXACT_DIVISORS || tiles->count > EXACT_TILES / count) {
             return false;
         }
+        memcpy(tiles->value[i], divisors, (size_t)count * sizeof *divisors);
+        tiles->divisor_count[i] = count;
         relate_divisors(tiles, i);
         tiles->stride[i] = tiles->count;
-        if (tiles->count > EXACT_TILES / tiles->divisor_count[i]) {
-            return false;
-        }
-        tiles->count *= tiles->divisor_count[i];
+        tiles->count *= count;
     }
     return true;
 }
@@ -152,6 +148,21 @@ int mer_exact_divide(const ExactTiles *tiles, int tile, int divisor)
     return quotient;
 }
 
+int mer_exact_multiply(const ExactTiles *tiles, int tile, int factor)
+{
+    int product = 0;
+    for (int i = 0; i < tiles->shape->dim_count; i++) {
+        int last = tiles->divisor_count[i] - 1;
+        int rest = tiles->quotient[i][last][tiles->index[tile][i]];
+        int share = tiles->index[factor][i];
+        if (!(tiles->inside[i][rest] >> share & 1)) {
+            return -1;
+        }
+        product += tiles->stride[i] * tiles->quotient[i][last][tiles->quotient[i][rest][share]];
+    }
+    return product;
+}
+
 double mer_exact_extent(const ExactTiles *tiles, int tile, int position)
 {
     return position < 0 ? 1 : tiles->value[position][tiles->index[tile][position]];
@@ -173,6 +184,34 @@ double mer_exact_height(const ExactTiles *tiles, int tensor, int slide, int tile
     const int      *position = tiles->slide_position[tensor][slide];
     return 1 + rank->coefficient[0] * (mer_exact_extent(tiles, tile, position[0]) - 1) +
            rank->coefficient[1] * (mer_exact_extent(tiles, tile, position[1]) - 1);
+}
+
+double mer_exact_distinct(const ExactTiles *tiles, int tensor, int spread)
+{
+    double distinct = mer_exact_plain(tiles, tensor, spread);
+    for (int s = 0; s < tiles->shape->tensors[tensor].slide_count; s++) {
+        const int *position = tiles->slide_position[tensor][s];
+        distinct *= mer_exact_extent(tiles, spread, position[0]) +
+                    mer_exact_extent(tiles, spread, position[1]) - 1;
+    }
+    return distinct;
+}
+
+bool mer_exact_trips(const ExactSearch *search, int level, int tile, int array,
+                     double trips[MER_DIM_COUNT])
+{
+    const ExactTiles         *tiles = &search->tiles;
+    const MerNestConstraints *constraints = search->space->constraints;
+    for (int i = 0; i < tiles->shape->dim_count; i++) {
+        int d = tiles->shape->dims[i];
+        int factor =
+            tiles->value[i][tiles->quotient[i][tiles->index[tile][i]][tiles->index[array][i]]];
+        if (!mer_nest_permits(constraints, level, MER_PLACE_TEMPORAL, d, factor)) {
+            return false;
+        }
+        trips[i] = factor;
+    }
+    return true;
 }
 
 typedef struct Packing {
@@ -217,11 +256,11 @@ static bool pack_rest(const Packing *p, int position, int columns, int rows)
 bool mer_exact_pack(const ExactSearch *search, int level, int spread, int x[MER_DIM_COUNT],
                     int y[MER_DIM_COUNT])
 {
-    const MerNestMemory *memory = search->levels[level].memory;
-    Packing              packing = {search, level, spread, x, y};
+    const MerMemory *memory = search->levels[level].memory;
+    Packing          packing = {search, level, spread, x, y};
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         x[d] = y[d] = 1;
     }
-    return search->tiles.volume[spread] <= (double)memory->fanout_x * memory->fanout_y &&
-           pack_rest(&packing, 0, memory->fanout_x, memory->fanout_y);
+    return search->tiles.volume[spread] <= (double)memory->fanout.x * memory->fanout.y &&
+           pack_rest(&packing, 0, memory->fanout.x, memory->fanout.y);
 }

@@ -67,27 +67,14 @@ static void join(const ExactSearch *search, int tensor, int child, int parent, J
     }
 }
 
-/* halo=timeloop, at least: children that receive different tiles. */
-static double least_distinct(const ExactSearch *search, int tensor, int child, int parent)
+/* The spreads of all levels between a child and its parent together. */
+static int joint_spread(const ExactSearch *search, int child, int parent)
 {
-    const ExactTiles     *tiles = &search->tiles;
-    const MerTensorShape *shape = &tiles->shape->tensors[tensor];
-    double                spread[MER_DIM_COUNT + 1];
-    double                distinct = 1;
-    spread[MER_DIM_COUNT] = 1; /* of a dim of size 1 */
-    for (int i = 0; i < tiles->shape->dim_count; i++) {
-        spread[i] = 1;
-        for (int l = child + 1; l <= parent; l++) {
-            spread[i] *= mer_exact_extent(tiles, search->chosen[l].spread, i);
-        }
-        distinct *= shape->plain >> tiles->shape->dims[i] & 1 ? spread[i] : 1;
+    int spread = search->chosen[child + 1].spread;
+    for (int l = child + 2; l <= parent; l++) {
+        spread = mer_exact_multiply(&search->tiles, spread, search->chosen[l].spread);
     }
-    for (int s = 0; s < shape->slide_count; s++) {
-        const int *position = tiles->slide_position[tensor][s];
-        distinct *= spread[position[0] < 0 ? MER_DIM_COUNT : position[0]] +
-                    spread[position[1] < 0 ? MER_DIM_COUNT : position[1]] - 1;
-    }
-    return distinct;
+    return spread;
 }
 
 /* Words that all copies of the parent send to (or take from) their children, over the whole run.
@@ -100,8 +87,9 @@ static double given_words(const ExactSearch *search, int tensor, int child, int 
     double copies = parent + 1 < search->level_count ? search->chosen[parent + 1].units : 1;
     if (child >= 0 && search->model->halo == MER_HALO_TIMELOOP &&
         tiles->shape->tensors[tensor].slide_count > 0) {
-        return least_distinct(search, tensor, child, parent) * tiles->words[tensor][step->inner] *
-               tile_share(tiles, tensor, view, step->inner) * outward * copies;
+        return mer_exact_distinct(tiles, tensor, joint_spread(search, child, parent)) *
+               tiles->words[tensor][step->inner] * tile_share(tiles, tensor, view, step->inner) *
+               outward * copies;
     }
     if (child >= 0 && parent == child + 1) {
         return tiles->words[tensor][step->array] * tile_share(tiles, tensor, view, step->array) *
@@ -140,8 +128,8 @@ void mer_exact_add_boundary(const ExactSearch *search, int l, ExactNest *nest)
     }
     if (child->keep >> MER_TENSOR_O & 1) {
         double fresh = tiles->shape->tensors[MER_TENSOR_O].words * nest->reductions;
-        nest->energy -=
-            fresh * (child->memory->read_pj + child->memory->fanout_pj + child->memory->write_pj);
+        nest->energy -= fresh * (child->memory->read_pj + child->memory->fanout.pj_per_word +
+                                 child->memory->write_pj);
         nest->reads[l - 1] -= fresh;
         nest->writes[l - 1] -= fresh;
     }
@@ -173,10 +161,10 @@ double mer_exact_cycles(const ExactSearch *search, int level, const ExactNest *n
         return cycles;
     }
     for (int l = level > 0 ? level - 1 : 0; l < search->level_count; l++) {
-        const MerNestMemory *memory = search->levels[l].memory;
-        double               units = l + 1 < search->level_count ? search->chosen[l + 1].units : 1;
-        cycles = fmax(cycles, nest->reads[l] / (units * memory->read_rate));
-        cycles = fmax(cycles, nest->writes[l] / (units * memory->write_rate));
+        const MerMemory *memory = search->levels[l].memory;
+        double           units = l + 1 < search->level_count ? search->chosen[l + 1].units : 1;
+        cycles = fmax(cycles, nest->reads[l] / (units * memory->read_words_per_cycle));
+        cycles = fmax(cycles, nest->writes[l] / (units * memory->write_words_per_cycle));
     }
     return cycles;
 }
@@ -188,7 +176,7 @@ double mer_exact_ramp(const ExactSearch *search)
         for (int t = 0; t < MER_TENSOR_O; t++) {
             bool is_kept = search->levels[l].keep >> t & 1;
             cycles += is_kept ? search->tiles.words[t][search->chosen[l + 1].inner] /
-                                    search->levels[l].memory->write_rate
+                                    search->levels[l].memory->write_words_per_cycle
                               : 0;
         }
     }

@@ -3,8 +3,6 @@
  * rest. */
 #include "map/solve/exact_nest.h"
 
-#include "base/memory.h"
-
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -122,23 +120,6 @@ static bool is_inside(const ExactTiles *tiles, const uint64_t *inside, int tile)
     return true;
 }
 
-/* The temporal factors of level l, if the constraints allow them. */
-static bool take_trips(const ExactSearch *search, int l, int tile, int array, double *trips)
-{
-    const ExactTiles         *tiles = &search->tiles;
-    const MerNestConstraints *constraints = search->space->constraints;
-    for (int i = 0; i < tiles->shape->dim_count; i++) {
-        int d = tiles->shape->dims[i];
-        int factor =
-            tiles->value[i][tiles->quotient[i][tiles->index[tile][i]][tiles->index[array][i]]];
-        if (!mer_nest_permits(constraints, l, MER_PLACE_TEMPORAL, d, factor)) {
-            return false;
-        }
-        trips[i] = factor;
-    }
-    return true;
-}
-
 /* Views of the level's orders, each once. */
 static int list_views(const ExactSearch *search, int l, int array, const double *trips,
                       const ExactView *outer, ExactView *views, int *orders)
@@ -176,7 +157,7 @@ static void walk_group(ExactSearch *search, int l, const ExactGroup *group, cons
     double           trips[MER_DIM_COUNT];
     ExactView        views[MER_DIM_COUNT];
     int              orders[MER_DIM_COUNT];
-    if (!take_trips(search, l, outer->tile, group->array, trips)) {
+    if (!mer_exact_trips(search, l, outer->tile, group->array, trips)) {
         return;
     }
     int view_count = list_views(search, l, group->array, trips, &outer->view, views, orders);
@@ -246,7 +227,7 @@ static bool choose_item(ExactSearch *search, const ExactItem *item, ExactNest *n
     ExactNest         outer;
     ExactView         view;
     start_nest(search, &outer);
-    if (!take_trips(search, top, outer.tile, group->array, trips)) {
+    if (!mer_exact_trips(search, top, outer.tile, group->array, trips)) {
         return false;
     }
     look(&search->tiles, &search->levels[top].orders[item->order], trips, group->array, &outer.view,
@@ -273,15 +254,6 @@ static double bound_item(ExactSearch *search, const ExactItem *item)
                            fmax(mer_exact_cycles(search, top, &nest), inside->cycles[nest.tile]));
 }
 
-static void add_item(ExactItem **items, int count, const ExactItem *item)
-{
-    bool is_full = count >= 1024 && (count & (count - 1)) == 0;
-    if (count == 0 || is_full) {
-        *items = mer_heap_resize(*items, count == 0 ? 1024 : 2 * (size_t)count, sizeof **items);
-    }
-    (*items)[count] = *item;
-}
-
 int mer_exact_items(ExactSearch *search, ExactItem **items)
 {
     int              top = search->level_count - 1;
@@ -296,7 +268,7 @@ int mer_exact_items(ExactSearch *search, ExactItem **items)
         ExactView         views[MER_DIM_COUNT];
         int               orders[MER_DIM_COUNT];
         bool              fills = group->array == outer.tile || !search->levels[top].is_idle;
-        if (!fills || !take_trips(search, top, outer.tile, group->array, trips)) {
+        if (!fills || !mer_exact_trips(search, top, outer.tile, group->array, trips)) {
             continue;
         }
         int view_count = list_views(search, top, group->array, trips, &outer.view, views, orders);
@@ -304,7 +276,8 @@ int mer_exact_items(ExactSearch *search, ExactItem **items)
             ExactItem item = {0, g, group->first + i / view_count, orders[i % view_count]};
             item.bound = bound_item(search, &item);
             if (item.bound < search->cut) {
-                add_item(items, count++, &item);
+                *items = mer_exact_grow(*items, count, sizeof item);
+                (*items)[count++] = item;
             }
         }
     }
