@@ -108,18 +108,6 @@ static OnnxValue *stack(OnnxNode *node, size_t output, OnnxValue *step, int64_t 
     return value;
 }
 
-/* Operators of the outermost loops, in order. */
-static void note_loop_ops(OnnxContext *context, int first)
-{
-    OnnxLoopOps *ops = MER_NEW(context->scratch, OnnxLoopOps);
-    *ops = (OnnxLoopOps){.first = first, .end = context->graph->op_count};
-    if (context->last_loop_ops != NULL)
-        context->last_loop_ops->next = ops;
-    else
-        context->loop_ops = ops;
-    context->last_loop_ops = ops;
-}
-
 /* Walks the body with its operators repeated `trips` times. */
 static OnnxValue **walk_repeated(OnnxNode *node, const Onnx__GraphProto *body, OnnxScope *scope,
                                  int64_t trips)
@@ -133,8 +121,10 @@ static OnnxValue **walk_repeated(OnnxNode *node, const Onnx__GraphProto *body, O
     OnnxValue **results = mer_onnx_failed(context) ? NULL : walk_body(node, body, scope);
     context->loop_depth--;
     context->repeat = outer;
-    if (context->loop_depth == 0)
-        note_loop_ops(context, first);
+    if (context->loop_depth == 0) {
+        MER_GROW(context->scratch, context->loops, context->loop_count);
+        context->loops[context->loop_count++] = (OnnxLoop){first, context->graph->op_count};
+    }
     return results;
 }
 

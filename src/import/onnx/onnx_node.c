@@ -224,7 +224,8 @@ static void add_operator(OnnxNode *node)
     if (node->type == NULL)
         note_unknown(node);
     if (node->type != NULL && !mer_onnx_failed(node->context)) {
-        node->result_type = mer_onnx_input_type(node, 0);
+        node->result_type = node->type->result != 0 ? (MerType)(node->type->result - 1)
+                                                    : mer_onnx_input_type(node, 0);
         OnnxShape shape = node->type->infer(node);
         mer_onnx_set(node, 0, node->result_type, shape);
     }

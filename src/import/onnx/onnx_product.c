@@ -125,13 +125,6 @@ OnnxShape mer_onnx_infer_gemm(OnnxNode *node)
     return mer_onnx_infer_matmul(node);
 }
 
-OnnxShape mer_onnx_infer_matmul_integer(OnnxNode *node)
-{
-    bool is_real = strcmp(node->op, "MatMulInteger") != 0; /* com.microsoft: float results */
-    node->result_type = is_real ? MER_TYPE_FLOAT32 : MER_TYPE_INT32;
-    return mer_onnx_infer_matmul(node);
-}
-
 void mer_onnx_emit_product(OnnxNode *node)
 {
     OnnxProduct product;

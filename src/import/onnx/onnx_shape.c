@@ -89,6 +89,20 @@ OnnxShape mer_onnx_shape_unknown_dims(OnnxNode *node, int64_t rank)
     return shape;
 }
 
+OnnxShape mer_onnx_shape_of_list(OnnxNode *node, int input, const char *attribute)
+{
+    const int64_t *ints;
+    int            count = mer_onnx_ints_of(node, input, attribute, &ints);
+    OnnxShape      shape = mer_onnx_shape_unknown_dims(node, count);
+    for (int axis = 0; axis < shape.rank; axis++) {
+        if (ints[axis] != ONNX_UNKNOWN_ELEMENT && ints[axis] < 0)
+            mer_onnx_fail(node, "the shape has the size %lld, expected 0 or more",
+                          (long long)ints[axis]);
+        shape.dims[axis] = ints[axis] < 0 ? ONNX_UNKNOWN_DIM : ints[axis];
+    }
+    return shape;
+}
+
 bool mer_onnx_shape_is_known(const OnnxShape *shape)
 {
     for (int axis = 0; axis < shape->rank; axis++) {
@@ -117,6 +131,11 @@ int mer_onnx_axis(OnnxNode *node, int64_t axis, int rank)
         return -1;
     }
     return (int)(axis < 0 ? axis + rank : axis);
+}
+
+int mer_onnx_axis_attribute(OnnxNode *node, int64_t fallback, int rank)
+{
+    return rank < 0 ? -1 : mer_onnx_axis(node, mer_onnx_int(node, "axis", fallback), rank);
 }
 
 /* The size of one axis of a broadcast, -2 if the two do not fit. */
@@ -192,4 +211,15 @@ bool mer_onnx_axes(OnnxNode *node, int input, int rank, bool *is_given, unsigned
         *mask |= 1u << axis;
     }
     return count != -2;
+}
+
+bool mer_onnx_reduced_axes(OnnxNode *node, unsigned *mask)
+{
+    int  rank = mer_onnx_shape(node, 0)->rank;
+    bool is_given;
+    if (rank < 0 || !mer_onnx_axes(node, 1, rank, &is_given, mask))
+        return false;
+    if (!is_given)
+        *mask = mer_onnx_int(node, "noop_with_empty_axes", 0) != 0 ? 0 : ~0u;
+    return true;
 }

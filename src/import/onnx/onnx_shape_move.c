@@ -158,17 +158,7 @@ OnnxShape mer_onnx_infer_unsqueeze(OnnxNode *node)
 
 OnnxShape mer_onnx_infer_expand(OnnxNode *node)
 {
-    const int64_t *wanted;
-    int            count = mer_onnx_ints_of(node, 1, NULL, &wanted);
-    OnnxShape      target = mer_onnx_unknown_shape;
-    if (count >= 0)
-        target = mer_onnx_shape_unknown_dims(node, count);
-    for (int axis = 0; axis < target.rank; axis++) {
-        if (wanted[axis] != ONNX_UNKNOWN_ELEMENT && wanted[axis] < 0)
-            mer_onnx_fail(node, "the shape has the size %lld, expected 0 or more",
-                          (long long)wanted[axis]);
-        target.dims[axis] = wanted[axis] < 0 ? ONNX_UNKNOWN_DIM : wanted[axis];
-    }
+    OnnxShape target = mer_onnx_shape_of_list(node, 1, NULL);
     return mer_onnx_broadcast(node, mer_onnx_shape(node, 0), &target);
 }
 
@@ -249,8 +239,7 @@ OnnxShape mer_onnx_infer_split(OnnxNode *node)
     if (count >= 0 && count != node->output_count)
         return mer_onnx_fail(node, "split has %d sizes, the node has %d outputs", count,
                              node->output_count);
-    int axis =
-        shape.rank >= 0 ? mer_onnx_axis(node, mer_onnx_int(node, "axis", 0), shape.rank) : -1;
+    int     axis = mer_onnx_axis_attribute(node, 0, shape.rank);
     int64_t total = axis >= 0 ? shape.dims[axis] : ONNX_UNKNOWN_DIM, sum = 0;
     for (int i = 0; i < node->output_count; i++) {
         int64_t size = count == -2 ? ONNX_UNKNOWN_DIM : part_size(node, sizes, total, i);

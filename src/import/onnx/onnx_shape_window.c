@@ -205,12 +205,6 @@ OnnxShape mer_onnx_infer_conv(OnnxNode *node)
     return shape;
 }
 
-OnnxShape mer_onnx_infer_conv_integer(OnnxNode *node)
-{
-    node->result_type = MER_TYPE_INT32;
-    return mer_onnx_infer_conv(node);
-}
-
 /* Output size of one axis of a transposed convolution, and the pads that give a wanted size. */
 static void spread(OnnxNode *node, OnnxWindow *window, int i, int64_t extra, int64_t wanted)
 {
