@@ -195,9 +195,7 @@ OnnxValue         *mer_onnx_value_of_tensor(OnnxContext *context, const char *na
                                             const Onnx__TensorProto *tensor);
 OnnxValue         *mer_onnx_value_of_sparse(OnnxContext *context, const char *name,
                                             const Onnx__SparseTensorProto *sparse);
-OnnxValue *mer_onnx_value_of_ints(OnnxContext *context, const char *name, int rank, int64_t count,
-                                  const int64_t *ints);
-OnnxValue *mer_onnx_value_of_node(OnnxNode *node); /* of a Constant node */
+OnnxValue         *mer_onnx_value_of_node(OnnxNode *node); /* of a Constant node */
 
 /* onnx_dims.c: inputs, declared shapes and `--dim` */
 void      mer_onnx_bind_dims(OnnxContext *context);

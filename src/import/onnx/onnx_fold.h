@@ -11,8 +11,11 @@ OnnxContent *mer_onnx_view(OnnxContext *context, const OnnxContent *from, const 
 /* A constant of one shape broadcast to another. */
 OnnxContent *mer_onnx_spread(OnnxContext *context, const OnnxContent *from,
                              const OnnxShape *from_shape, const OnnxShape *shape);
-/* Sets is_partial. */
+/* Sets is_partial; NULL stays NULL. */
 const OnnxContent *mer_onnx_seal(OnnxContent *content);
+/* An unknown integer is ONNX_UNKNOWN_ELEMENT, an unknown real is NaN. */
+bool mer_onnx_is_unknown(const OnnxContent *content, int at);
+void mer_onnx_copy_element(OnnxContent *to, int at, const OnnxContent *from, int64_t source);
 /* Row-major strides. */
 void mer_onnx_strides(const OnnxShape *shape, int64_t *stride);
 

@@ -3,12 +3,15 @@
 
 #include <math.h>
 
+bool mer_onnx_is_unknown(const OnnxContent *content, int at)
+{
+    return content->is_real ? isnan(content->reals[at]) : content->ints[at] == ONNX_UNKNOWN_ELEMENT;
+}
+
 const OnnxContent *mer_onnx_seal(OnnxContent *content)
 {
-    content->is_partial = false;
-    for (int i = 0; i < content->count && !content->is_partial; i++)
-        content->is_partial =
-            content->is_real ? isnan(content->reals[i]) : content->ints[i] == ONNX_UNKNOWN_ELEMENT;
+    for (int i = 0; content != NULL && i < content->count && !content->is_partial; i++)
+        content->is_partial = mer_onnx_is_unknown(content, i);
     return content;
 }
 
@@ -21,7 +24,7 @@ void mer_onnx_strides(const OnnxShape *shape, int64_t *stride)
     }
 }
 
-static void copy_element(OnnxContent *to, int at, const OnnxContent *from, int64_t source)
+void mer_onnx_copy_element(OnnxContent *to, int at, const OnnxContent *from, int64_t source)
 {
     if (from->is_real)
         to->reals[at] = from->reals[source];
@@ -40,7 +43,7 @@ OnnxContent *mer_onnx_view(OnnxContext *context, const OnnxContent *from, const 
             source += index[axis] * stride[axis];
         if (source < 0 || source >= from->count)
             return NULL;
-        copy_element(content, i, from, source);
+        mer_onnx_copy_element(content, i, from, source);
         for (int axis = shape->rank - 1; axis >= 0 && ++index[axis] == shape->dims[axis]; axis--)
             index[axis] = 0;
     }
@@ -60,11 +63,6 @@ OnnxContent *mer_onnx_spread(OnnxContext *context, const OnnxContent *from,
     return mer_onnx_view(context, from, shape, 0, stride);
 }
 
-static const OnnxContent *sealed(OnnxContent *content)
-{
-    return content != NULL ? mer_onnx_seal(content) : NULL;
-}
-
 const OnnxContent *mer_onnx_fold_shape(OnnxNode *node, int output)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
@@ -79,7 +77,7 @@ const OnnxContent *mer_onnx_fold_shape(OnnxNode *node, int output)
         int64_t dim = input->dims[start + i];
         content->ints[i] = dim == ONNX_UNKNOWN_DIM ? ONNX_UNKNOWN_ELEMENT : dim;
     }
-    return sealed(content);
+    return mer_onnx_seal(content);
 }
 
 const OnnxContent *mer_onnx_fold_size(OnnxNode *node, int output)
@@ -113,7 +111,7 @@ const OnnxContent *mer_onnx_fold_transpose(OnnxNode *node, int output)
         stride[axis] =
             own[count < 0 ? shape->rank - 1 - axis
                           : (int)(order[axis] < 0 ? order[axis] + shape->rank : order[axis])];
-    return sealed(mer_onnx_view(node->context, from, shape, 0, stride));
+    return mer_onnx_seal(mer_onnx_view(node->context, from, shape, 0, stride));
 }
 
 const OnnxContent *mer_onnx_fold_expand(OnnxNode *node, int output)
@@ -121,8 +119,8 @@ const OnnxContent *mer_onnx_fold_expand(OnnxNode *node, int output)
     const OnnxContent *from = mer_onnx_input_content(node, 0);
     if (from == NULL)
         return NULL;
-    return sealed(mer_onnx_spread(node->context, from, mer_onnx_shape(node, 0),
-                                  &node->outputs[output]->shape));
+    return mer_onnx_seal(mer_onnx_spread(node->context, from, mer_onnx_shape(node, 0),
+                                         &node->outputs[output]->shape));
 }
 
 const OnnxContent *mer_onnx_fold_tile(OnnxNode *node, int output)
@@ -140,11 +138,11 @@ const OnnxContent *mer_onnx_fold_tile(OnnxNode *node, int output)
         int64_t source = 0;
         for (int axis = 0; axis < shape->rank; axis++)
             source += index[axis] % input->dims[axis] * own[axis];
-        copy_element(content, i, from, source);
+        mer_onnx_copy_element(content, i, from, source);
         for (int axis = shape->rank - 1; axis >= 0 && ++index[axis] == shape->dims[axis]; axis--)
             index[axis] = 0;
     }
-    return sealed(content);
+    return mer_onnx_seal(content);
 }
 
 const OnnxContent *mer_onnx_fold_slice(OnnxNode *node, int output)
@@ -162,7 +160,7 @@ const OnnxContent *mer_onnx_fold_slice(OnnxNode *node, int output)
         stride[axis] = slice.shape.dims[axis] > 1 ? own[axis] * slice.step[axis] : 0;
         offset += own[axis] * slice.start[axis];
     }
-    return sealed(mer_onnx_view(node->context, from, &slice.shape, offset, stride));
+    return mer_onnx_seal(mer_onnx_view(node->context, from, &slice.shape, offset, stride));
 }
 
 const OnnxContent *mer_onnx_fold_split(OnnxNode *node, int output)
@@ -171,7 +169,7 @@ const OnnxContent *mer_onnx_fold_split(OnnxNode *node, int output)
     const OnnxShape   *input = mer_onnx_shape(node, 0);
     if (from == NULL || input->rank < 1)
         return NULL;
-    int     axis = mer_onnx_axis(node, mer_onnx_int(node, "axis", 0), input->rank);
+    int     axis = mer_onnx_axis_attribute(node, 0, input->rank);
     int64_t own[MER_MAX_RANK], offset = 0;
     mer_onnx_strides(input, own);
     for (int i = 0; i < output; i++) {
@@ -179,7 +177,8 @@ const OnnxContent *mer_onnx_fold_split(OnnxNode *node, int output)
             return NULL;
         offset += own[axis] * node->outputs[i]->shape.dims[axis];
     }
-    return sealed(mer_onnx_view(node->context, from, &node->outputs[output]->shape, offset, own));
+    return mer_onnx_seal(
+        mer_onnx_view(node->context, from, &node->outputs[output]->shape, offset, own));
 }
 
 const OnnxContent *mer_onnx_fold_concat(OnnxNode *node, int output)
@@ -188,7 +187,7 @@ const OnnxContent *mer_onnx_fold_concat(OnnxNode *node, int output)
     const OnnxContent *first = mer_onnx_input_content(node, 0);
     if (first == NULL || !mer_onnx_shape_is_known(shape) || shape->rank < 1)
         return NULL;
-    int          axis = mer_onnx_axis(node, mer_onnx_int(node, "axis", 0), shape->rank);
+    int          axis = mer_onnx_axis_attribute(node, 0, shape->rank);
     OnnxContent *content =
         mer_onnx_content_new(node->context, first->is_real, mer_onnx_elements(shape));
     int64_t inner = 1, at = 0;
@@ -204,11 +203,11 @@ const OnnxContent *mer_onnx_fold_concat(OnnxNode *node, int output)
             int64_t to = at + i / run * pitch + i % run;
             if (to >= content->count)
                 return NULL;
-            copy_element(content, (int)to, from, i);
+            mer_onnx_copy_element(content, (int)to, from, i);
         }
         at += run;
     }
-    return sealed(content);
+    return mer_onnx_seal(content);
 }
 
 const OnnxContent *mer_onnx_fold_gather(OnnxNode *node, int output)
@@ -219,7 +218,7 @@ const OnnxContent *mer_onnx_fold_gather(OnnxNode *node, int output)
     const OnnxShape   *shape = &node->outputs[output]->shape;
     if (from == NULL || indices == NULL || indices->is_real || input->rank < 1)
         return NULL;
-    int          axis = mer_onnx_axis(node, mer_onnx_int(node, "axis", 0), input->rank);
+    int          axis = mer_onnx_axis_attribute(node, 0, input->rank);
     OnnxContent *content =
         mer_onnx_content_new(node->context, from->is_real, mer_onnx_elements(shape));
     int64_t inner = 1;
@@ -232,9 +231,9 @@ const OnnxContent *mer_onnx_fold_gather(OnnxNode *node, int output)
         if (index == ONNX_UNKNOWN_ELEMENT || index < -size || index >= size)
             return NULL;
         index += index < 0 ? size : 0;
-        copy_element(content, i, from, (outer * size + index) * inner + i % inner);
+        mer_onnx_copy_element(content, i, from, (outer * size + index) * inner + i % inner);
     }
-    return sealed(content);
+    return mer_onnx_seal(content);
 }
 
 /* Indices of the elements that are not zero, one row per axis. */
