@@ -45,19 +45,15 @@ bool mer_path_has_ending(const char *path, const char *endings)
 static const MerImporterClass *find_importer(const MerImporterClass *const *importers,
                                              const MerImportFile           *file)
 {
-    for (int i = 0; importers[i] != NULL; i++) {
-        if (mer_path_has_ending(file->path, importers[i]->endings) && importers[i]->probe(file))
-            return importers[i];
+    const MerImporterClass *best = NULL;
+    int                     most = 0;
+    for (int i = 0; importers[i] != NULL && most < 3; i++) {
+        int points =
+            2 * importers[i]->probe(file) + mer_path_has_ending(file->path, importers[i]->endings);
+        best = points > most ? importers[i] : best;
+        most = points > most ? points : most;
     }
-    for (int i = 0; importers[i] != NULL; i++) {
-        if (importers[i]->probe(file))
-            return importers[i];
-    }
-    for (int i = 0; importers[i] != NULL; i++) {
-        if (mer_path_has_ending(file->path, importers[i]->endings))
-            return importers[i];
-    }
-    return NULL;
+    return best;
 }
 
 static MerStatus fail_format(const MerImporterClass *const *importers, const MerImportFile *file,

@@ -273,17 +273,6 @@ void mer_onnx_emit_part(OnnxNode *node, MerOp op, OnnxValue *const *inputs, int 
 /* A value between the parts of one node: "node/label". */
 OnnxValue *mer_onnx_part_value(OnnxNode *node, const char *label, MerType type, OnnxShape shape);
 
-/* onnx_product.c: a matrix product, (batch) x rows x inner times (batch) x inner x columns */
-typedef struct OnnxProduct {
-    OnnxShape shape; /* of the result */
-    int64_t   rows, inner, columns;
-    int64_t   batch, left_batch, right_batch; /* left and right: before broadcasting */
-} OnnxProduct;
-bool mer_onnx_product(OnnxNode *node, const OnnxShape *left, const OnnxShape *right,
-                      OnnxProduct *product);
-/* Loops of the product. A side without batch is shared: a plain GEMM. */
-MerOp mer_onnx_product_op(const OnnxNode *node, const OnnxProduct *product, bool left_is_weight);
-
 /* Inference, folding and emission; the table names them. */
 OnnxInfer mer_onnx_infer_same, mer_onnx_infer_broadcast, mer_onnx_infer_where, mer_onnx_infer_cast,
     mer_onnx_infer_like, mer_onnx_infer_unknown, mer_onnx_infer_batch_norm,

@@ -23,21 +23,12 @@ static void read_axes(OnnxNode *node, const char *name, int count, int64_t minim
     }
 }
 
-static void read_pads(OnnxNode *node, OnnxWindow *window)
-{
-    int64_t pads[2 * ONNX_MAX_SPATIAL] = {0};
-    read_axes(node, "pads", 2 * window->count, 0, pads);
-    for (int i = 0; i < window->count; i++) {
-        window->pad_begin[i] = pads[i];
-        window->pad_end[i] = pads[window->count + i];
-    }
-}
-
 /* Strides, dilations and pads over the spatial axes of the input; the kernel is set by the caller.
  * False: the rank is not known or too large. */
 static bool open_window(OnnxNode *node, OnnxWindow *window)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
+    int64_t          pads[2 * ONNX_MAX_SPATIAL] = {0};
     *window = (OnnxWindow){0};
     if (input->rank < 0)
         return false;
@@ -62,7 +53,11 @@ static bool open_window(OnnxNode *node, OnnxWindow *window)
     }
     read_axes(node, "strides", window->count, 1, window->stride);
     read_axes(node, "dilations", window->count, 1, window->dilation);
-    read_pads(node, window);
+    read_axes(node, "pads", 2 * window->count, 0, pads);
+    for (int i = 0; i < window->count; i++) {
+        window->pad_begin[i] = pads[i];
+        window->pad_end[i] = pads[window->count + i];
+    }
     return !mer_onnx_failed(node->context);
 }
 
@@ -71,15 +66,20 @@ static int64_t extent(const OnnxWindow *window, int i)
     return window->dilation[i] * (window->kernel[i] - 1) + 1;
 }
 
-/* auto_pad SAME_*: ceil(input / stride) outputs; the odd pad goes to the end or the beginning. */
+/* Pads of `total` in all; the odd one goes to the end or the beginning. */
+static void set_pads(OnnxWindow *window, int i, int64_t total, bool is_upper)
+{
+    total = total > 0 ? total : 0;
+    window->pad_begin[i] = is_upper ? total / 2 : total - total / 2;
+    window->pad_end[i] = total - window->pad_begin[i];
+}
+
+/* auto_pad SAME_*: ceil(input / stride) outputs. */
 static void pad_same(OnnxWindow *window, int i, bool is_upper)
 {
     int64_t input = window->input[i], stride = window->stride[i];
     window->output[i] = input / stride + (input % stride != 0);
-    int64_t total = (window->output[i] - 1) * stride + extent(window, i) - input;
-    total = total > 0 ? total : 0;
-    window->pad_begin[i] = is_upper ? total / 2 : total - total / 2;
-    window->pad_end[i] = total - window->pad_begin[i];
+    set_pads(window, i, (window->output[i] - 1) * stride + extent(window, i) - input, is_upper);
 }
 
 static void slide(OnnxNode *node, OnnxWindow *window, int i, bool rounds_up)
@@ -100,9 +100,18 @@ static void slide(OnnxNode *node, OnnxWindow *window, int i, bool rounds_up)
         window->output[i]++;
 }
 
-static const char *tensor_name(const OnnxNode *node, int input)
+static void fail_empty(OnnxNode *node, int axis)
 {
-    return mer_onnx_clean(node->context->scratch, node->inputs[input]->name);
+    mer_onnx_fail(node, "axis %d of the input \"%.120s\" is empty", axis,
+                  mer_onnx_clean(node->context->scratch, node->inputs[0]->name));
+}
+
+/* The shape with the sizes of the window's outputs. */
+static OnnxShape slid(OnnxShape shape, const OnnxWindow *window)
+{
+    for (int i = 0; i < window->count; i++)
+        shape.dims[i + 2] = window->output[i];
+    return shape;
 }
 
 /* Output sizes of all axes, or -1 where the input is not known. */
@@ -121,8 +130,7 @@ static void close_window(OnnxNode *node, OnnxWindow *window, bool rounds_up)
         if (window->input[i] == ONNX_UNKNOWN_DIM)
             continue;
         if (window->input[i] < 1)
-            mer_onnx_fail(node, "axis %d of the input \"%.120s\" is empty", i + 2,
-                          tensor_name(node, 0));
+            fail_empty(node, i + 2);
         else if (is_same)
             pad_same(window, i, strcmp(mode, "SAME_UPPER") == 0);
         else
@@ -200,9 +208,7 @@ OnnxShape mer_onnx_infer_conv(OnnxNode *node)
             mer_onnx_fail(node, "group is %lld, which does not divide %lld output channels",
                           (long long)group, (long long)weights->dims[0]);
     }
-    for (int i = 0; i < window->count; i++)
-        shape.dims[i + 2] = window->output[i];
-    return shape;
+    return slid(shape, window);
 }
 
 /* Output size of one axis of a transposed convolution, and the pads that give a wanted size. */
@@ -217,9 +223,7 @@ static void spread(OnnxNode *node, OnnxWindow *window, int i, int64_t extra, int
     if (wanted < 0 && is_same)
         wanted = window->input[i] * window->stride[i];
     if (wanted >= 0) {
-        int64_t total = full > wanted ? full - wanted : 0;
-        window->pad_begin[i] = is_upper ? total / 2 : total - total / 2;
-        window->pad_end[i] = total - window->pad_begin[i];
+        set_pads(window, i, full - wanted, is_upper);
         window->output[i] = wanted;
         return;
     }
@@ -249,13 +253,11 @@ OnnxShape mer_onnx_infer_conv_transpose(OnnxNode *node)
     for (int i = 0; i < window->count && !mer_onnx_failed(node->context); i++) {
         window->output[i] = ONNX_UNKNOWN_DIM;
         if (window->input[i] == 0)
-            mer_onnx_fail(node, "axis %d of the input \"%.120s\" is empty", i + 2,
-                          tensor_name(node, 0));
+            fail_empty(node, i + 2);
         if (window->input[i] > 0)
             spread(node, window, i, extra[i], wanted[i]);
-        shape.dims[i + 2] = window->output[i];
     }
-    return shape;
+    return slid(shape, window);
 }
 
 OnnxShape mer_onnx_infer_pool(OnnxNode *node)
@@ -266,8 +268,7 @@ OnnxShape mer_onnx_infer_pool(OnnxNode *node)
         shape = mer_onnx_shape_unknown_dims(node, shape.rank);
     } else {
         close_window(node, window, mer_onnx_int(node, "ceil_mode", 0) != 0);
-        for (int i = 0; i < window->count; i++)
-            shape.dims[i + 2] = window->output[i];
+        shape = slid(shape, window);
     }
     mer_onnx_set(node, 1, MER_TYPE_INT64, shape);
     return shape;
@@ -297,10 +298,11 @@ OnnxShape mer_onnx_infer_max_unpool(OnnxNode *node)
             shape.dims[axis] = sizes[axis] < 0 ? ONNX_UNKNOWN_DIM : sizes[axis];
     } else if (is_open && count == -1) {
         for (int i = 0; i < window->count; i++) {
+            window->output[i] = ONNX_UNKNOWN_DIM;
             if (window->input[i] > 0)
                 spread(node, window, i, 0, -1);
-            shape.dims[i + 2] = window->input[i] > 0 ? window->output[i] : ONNX_UNKNOWN_DIM;
         }
+        shape = slid(shape, window);
     } else {
         shape = mer_onnx_shape_unknown_dims(node, shape.rank);
     }
