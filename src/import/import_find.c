@@ -3,6 +3,7 @@
 
 #include "base/descriptor.h"
 #include "base/file.h"
+#include "base/word_list.h"
 #include "mercator/option.h"
 
 #include <stdio.h>
@@ -30,14 +31,7 @@ static const char *graph_name(MerArena *arena, const char *path)
 bool mer_path_has_ending(const char *path, const char *endings)
 {
     const char *dot = strrchr(file_name(path), '.');
-    size_t      length = dot != NULL ? strlen(dot + 1) : 0;
-    while (length > 0 && *endings != '\0') {
-        size_t word = strcspn(endings, " ");
-        if (word == length && strncmp(endings, dot + 1, word) == 0)
-            return true;
-        endings += word + (endings[word] == ' ');
-    }
-    return false;
+    return dot != NULL && mer_word_list_has(endings, dot + 1);
 }
 
 /* By content first; a file that no one recognises goes by its ending, so that the importer can say

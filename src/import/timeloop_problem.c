@@ -3,6 +3,7 @@
 #include "import/layer_list.h"
 #include "import/timeloop.h"
 
+#include "base/word_list.h"
 #include "mercator/option.h"
 
 #include <string.h>
@@ -240,17 +241,14 @@ static MerStatus read_short(const MerTimeloopProblem *problem, MerOp *op)
 
 static MerStatus check_version(MerYaml *map, MerError *error)
 {
-    static const char *const known[] = {"0.1", "0.2", "0.3", "0.4"};
-    MerYaml                 *node = mer_yaml_get(map, "version");
-    const char              *version;
+    MerYaml    *node = mer_yaml_get(map, "version");
+    const char *version;
     if (node == NULL) {
         return MER_OK;
     }
     MER_TRY(mer_yaml_text(node, &version, error));
-    for (int i = 0; i < 4; i++) {
-        if (strcmp(version, known[i]) == 0) {
-            return MER_OK;
-        }
+    if (mer_word_list_has("0.1 0.2 0.3 0.4", version)) {
+        return MER_OK;
     }
     return mer_error_set(error, MER_UNSUPPORTED,
                          "%s:%d:%d: problem version %.20s is not known, only 0.1 to 0.4",

@@ -2,7 +2,7 @@
  * is another operator. */
 #include "import/onnx/onnx.h"
 
-#include <string.h>
+#include "base/word_list.h"
 
 #define INFER(name) .infer = mer_onnx_infer_##name
 #define FOLD(name) .fold = mer_onnx_fold_##name
@@ -151,23 +151,10 @@ static const OnnxOperator operators[] = {
 };
 /* clang-format on */
 
-/* Is the word one of the list? */
-static bool has_word(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = list; *at != '\0'; at += strspn(at, " ")) {
-        size_t own = strcspn(at, " ");
-        if (own == length && strncmp(at, word, length) == 0)
-            return true;
-        at += own;
-    }
-    return false;
-}
-
 const OnnxOperator *mer_onnx_operator_find(const char *name, const char *domain)
 {
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
-        if (strcmp(operators[i].domain, domain) == 0 && has_word(operators[i].names, name))
+        if (strcmp(operators[i].domain, domain) == 0 && mer_word_list_has(operators[i].names, name))
             return &operators[i];
     }
     return NULL;
