@@ -142,14 +142,14 @@ typedef void               OnnxEmit(OnnxNode *node);
 typedef const OnnxContent *OnnxFold(OnnxNode *node, int output);
 
 struct OnnxOperator {
-    const char *names;  /* separated by spaces */
-    const char *domain; /* "" or "com.microsoft" */
+    const char *names; /* separated by spaces */
     int         min_inputs;
     MerOpKind   kind;
-    OnnxInfer  *infer;  /* the shape of the first output; sets the others, may set result_type */
-    OnnxFold   *fold;   /* (optional) content of an output, or NULL; called after infer */
-    OnnxEmit   *emit;   /* (optional) adds the operators; default: one operator of `kind` */
-    int         result; /* 1 + the MerType of the first output; 0: that of the first input */
+    OnnxInfer  *infer;     /* the shape of the first output; sets the others, may set result_type */
+    OnnxFold   *fold;      /* (optional) content of an output, or NULL; called after infer */
+    OnnxEmit   *emit;      /* (optional) adds the operators; default: one operator of `kind` */
+    const char *microsoft; /* (optional) names in the domain com.microsoft */
+    int         result;    /* 1 + the MerType of the first output; 0: that of the first input */
 };
 
 /* onnx_operators.c */
@@ -166,7 +166,7 @@ OnnxShape mer_onnx_fail(OnnxNode *node, const char *format, ...)
 void mer_onnx_fail_model(OnnxContext *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool        mer_onnx_failed(const OnnxContext *context);
-const char *mer_onnx_clean(MerArena *arena, const char *name); /* without control characters */
+const char *mer_onnx_clean(OnnxContext *context, const char *name); /* no control characters */
 
 /* onnx_attribute.c: the value of an attribute, or the default if it is absent; one of the wrong
  * type is a failure. */
@@ -247,7 +247,7 @@ int       mer_onnx_axis(OnnxNode *node, int64_t axis, int rank); /* 0 .. rank-1;
 /* The same of the attribute axis; -1 if the rank is not known. */
 int         mer_onnx_axis_attribute(OnnxNode *node, int64_t fallback, int rank);
 OnnxShape   mer_onnx_broadcast(OnnxNode *node, const OnnxShape *a, const OnnxShape *b);
-const char *mer_onnx_shape_text(MerArena *arena, const OnnxShape *shape);
+const char *mer_onnx_shape_text(OnnxContext *context, const OnnxShape *shape);
 int64_t     mer_onnx_multiply(OnnxNode *node, int64_t a, int64_t b); /* of sizes; -1 stays -1 */
 /* Axes from an attribute or, if given, the content of an input: bit mask, sorted and in range.
  * false: not known. *is_given says whether there were any. */

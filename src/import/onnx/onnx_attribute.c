@@ -106,7 +106,7 @@ const char *mer_onnx_text(OnnxNode *node, const char *name, const char *fallback
     const Onnx__AttributeProto *attribute = typed(node, name, TYPE_STRING);
     if (attribute == NULL)
         return fallback;
-    return mer_onnx_clean(node->context->scratch,
+    return mer_onnx_clean(node->context,
                           mer_arena_text_n(node->context->scratch, (const char *)attribute->s.data,
                                            attribute->s.len));
 }

@@ -91,8 +91,7 @@ static void fail_unmatched(OnnxContext *context, const MerDimBinding *binding)
     for (int i = 0; i < count; i++) {
         names[i] = context->symbol_list[i]->name;
         if (strlen(list) < 200)
-            append(list, sizeof list, i > 0 ? ", " : "", mer_onnx_clean(context->scratch, names[i]),
-                   "");
+            append(list, sizeof list, i > 0 ? ", " : "", mer_onnx_clean(context, names[i]), "");
     }
     const char *nearest = mer_name_nearest(binding->name, names, count);
     mer_onnx_fail_model(context, "--dim %.60s=%lld names no dimension%s%.*s%s", binding->name,
@@ -137,7 +136,7 @@ static void default_batches(OnnxContext *context)
         if (symbol == NULL || symbol->size != ONNX_UNKNOWN_DIM)
             continue;
         symbol->size = 1;
-        const char *name = mer_onnx_clean(context->scratch, symbol->name);
+        const char *name = mer_onnx_clean(context, symbol->name);
         mer_graph_warn(context->graph,
                        "dimension %.60s is not bound: 1 is used (--dim %.60s=<size>)", name, name);
     }
@@ -188,7 +187,7 @@ static void add_open_sizes(OnnxContext *context, const Onnx__ValueInfoProto *inf
         if (symbol == NULL || symbol->size != ONNX_UNKNOWN_DIM)
             continue;
         symbol->size = 1; /* listed once; the import fails anyway */
-        const char *name = mer_onnx_clean(context->scratch, symbol->name);
+        const char *name = mer_onnx_clean(context, symbol->name);
         append(open->where, sizeof open->where, open->count > 0 ? ", " : "", name, "");
         append(open->options, sizeof open->options, " --dim ", name, "=<size>");
         open->count++;
@@ -196,7 +195,7 @@ static void add_open_sizes(OnnxContext *context, const Onnx__ValueInfoProto *inf
     }
     if (!is_first)
         append(open->where, sizeof open->where, " of input \"",
-               mer_onnx_clean(context->scratch, info->name != NULL ? info->name : ""), "\"");
+               mer_onnx_clean(context, info->name != NULL ? info->name : ""), "\"");
 }
 
 static void fail_open_sizes(OnnxContext *context)
@@ -251,7 +250,7 @@ OnnxShape mer_onnx_input_shape(OnnxContext *context, const Onnx__ValueInfoProto 
                                MerType *type)
 {
     const Onnx__TensorShapeProto *proto = shape_of_info(info, type);
-    const char                   *input = mer_onnx_clean(context->scratch, info->name);
+    const char                   *input = mer_onnx_clean(context, info->name);
     if (proto == NULL || proto->n_dim > MER_MAX_RANK) {
         mer_graph_warn(context->graph, "input \"%.120s\" has no shape that can be used", input);
         return mer_onnx_unknown_shape;

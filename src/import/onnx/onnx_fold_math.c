@@ -100,22 +100,12 @@ static void combine(Calculation calculation, OnnxContent *to, int at, const Onnx
         to->ints[at] = calculate_ints(calculation, to->ints[at], from->ints[i]);
 }
 
-/* Input `input` as large as the result; NULL if it is not known. */
-static OnnxContent *spread_input(OnnxNode *node, int input, int output)
-{
-    const OnnxContent *from = mer_onnx_input_content(node, input);
-    if (from == NULL)
-        return NULL;
-    return mer_onnx_spread(node->context, from, mer_onnx_shape(node, input),
-                           &node->outputs[output]->shape);
-}
-
 const OnnxContent *mer_onnx_fold_arithmetic(OnnxNode *node, int output)
 {
     Calculation  calculation = calculation_of(node->op);
-    OnnxContent *result = spread_input(node, 0, output);
+    OnnxContent *result = mer_onnx_spread(node, 0, output);
     for (int input = 1; result != NULL && input < node->input_count; input++) {
-        const OnnxContent *other = spread_input(node, input, output);
+        const OnnxContent *other = mer_onnx_spread(node, input, output);
         if (other == NULL || other->is_real != result->is_real)
             return NULL;
         for (int i = 0; i < result->count; i++)
@@ -139,8 +129,8 @@ static int64_t compare(const char *name, int order, int64_t a, int64_t b)
 
 const OnnxContent *mer_onnx_fold_compare(OnnxNode *node, int output)
 {
-    const OnnxContent *a = spread_input(node, 0, output);
-    const OnnxContent *b = spread_input(node, 1, output);
+    const OnnxContent *a = mer_onnx_spread(node, 0, output);
+    const OnnxContent *b = mer_onnx_spread(node, 1, output);
     if (a == NULL || b == NULL || a->is_real != b->is_real)
         return NULL;
     OnnxContent *result = mer_onnx_content_new(node->context, false, a->count);
@@ -187,7 +177,7 @@ static int64_t unary_int(const char *name, int64_t value)
 
 const OnnxContent *mer_onnx_fold_unary(OnnxNode *node, int output)
 {
-    OnnxContent *result = spread_input(node, 0, output);
+    OnnxContent *result = mer_onnx_spread(node, 0, output);
     for (int i = 0; result != NULL && i < result->count; i++) {
         if (result->is_real)
             result->reals[i] = unary_real(node->op, result->reals[i]);
@@ -227,9 +217,9 @@ const OnnxContent *mer_onnx_fold_cast(OnnxNode *node, int output)
 
 const OnnxContent *mer_onnx_fold_where(OnnxNode *node, int output)
 {
-    const OnnxContent *condition = spread_input(node, 0, output);
-    const OnnxContent *yes = spread_input(node, 1, output);
-    OnnxContent       *result = spread_input(node, 2, output);
+    const OnnxContent *condition = mer_onnx_spread(node, 0, output);
+    const OnnxContent *yes = mer_onnx_spread(node, 1, output);
+    OnnxContent       *result = mer_onnx_spread(node, 2, output);
     if (condition == NULL || yes == NULL || result == NULL || condition->is_real ||
         yes->is_real != result->is_real)
         return NULL;
@@ -264,8 +254,7 @@ const OnnxContent *mer_onnx_fold_reduce(OnnxNode *node, int output)
     unsigned           mask;
     if (from == NULL || !mer_onnx_reduced_axes(node, &mask) || from->count == 0)
         return NULL;
-    OnnxContent *result = mer_onnx_content_new(node->context, from->is_real,
-                                               mer_onnx_elements(&node->outputs[output]->shape));
+    OnnxContent *result = mer_onnx_output_content(node, output, from->is_real);
     if (result == NULL || result->count == 0)
         return NULL;
     bool *is_started = MER_ARRAY(node->context->scratch, bool, result->count);
@@ -286,11 +275,10 @@ const OnnxContent *mer_onnx_fold_range(OnnxNode *node, int output)
 {
     const OnnxContent *start = mer_onnx_input_content(node, 0);
     const OnnxContent *delta = mer_onnx_input_content(node, 2);
-    int64_t            count = mer_onnx_elements(&node->outputs[output]->shape);
     if (start == NULL || delta == NULL || start->count != 1 || delta->count != 1 ||
-        start->is_real != delta->is_real || count < 0)
+        start->is_real != delta->is_real)
         return NULL;
-    OnnxContent *result = mer_onnx_content_new(node->context, start->is_real, count);
+    OnnxContent *result = mer_onnx_output_content(node, output, start->is_real);
     for (int i = 0; result != NULL && i < result->count; i++) {
         if (result->is_real)
             result->reals[i] = start->reals[0] + i * delta->reals[0];
@@ -305,11 +293,9 @@ const OnnxContent *mer_onnx_fold_constant_of_shape(OnnxNode *node, int output)
 {
     OnnxValue                  *made = node->outputs[output];
     const Onnx__AttributeProto *attribute = mer_onnx_attribute(node, "value");
-    int64_t                     count = mer_onnx_elements(&made->shape);
-    OnnxContent                *result =
-        count < 0 || made->type == MER_TYPE_TEXT || made->type == MER_TYPE_UNKNOWN
-                           ? NULL
-                           : mer_onnx_content_new(node->context, mer_type_is_float(made->type), count);
+    if (made->type == MER_TYPE_TEXT || made->type == MER_TYPE_UNKNOWN)
+        return NULL;
+    OnnxContent *result = mer_onnx_output_content(node, output, mer_type_is_float(made->type));
     if (result == NULL || attribute == NULL || attribute->t == NULL)
         return result;
     OnnxValue         *value = mer_onnx_value_of_tensor(node->context, node->name, attribute->t);

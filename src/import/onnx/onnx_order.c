@@ -117,8 +117,7 @@ const int *mer_onnx_order(OnnxContext *context, Onnx__NodeProto *const *nodes, s
     if (!mer_order_stable(count, first, edges.before, order, &cycle_length)) {
         char text[350];
         mer_order_cycle_text(text, sizeof text, order, cycle_length, node_name, nodes);
-        mer_onnx_fail_model(context, "the nodes %s form a cycle",
-                            mer_onnx_clean(context->scratch, text));
+        mer_onnx_fail_model(context, "the nodes %s form a cycle", mer_onnx_clean(context, text));
         order = NULL;
     }
     mer_arena_free(arena);

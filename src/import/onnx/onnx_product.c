@@ -38,8 +38,8 @@ static bool multiply(OnnxNode *node, const OnnxShape *left, const OnnxShape *rig
     product->columns = right->rank > 1 ? right->dims[right->rank - 1] : 1;
     if (product->inner != inner && product->inner >= 0 && inner >= 0)
         mer_onnx_fail(node, "the inner sizes of %s and %s differ",
-                      mer_onnx_shape_text(node->context->scratch, left),
-                      mer_onnx_shape_text(node->context->scratch, right));
+                      mer_onnx_shape_text(node->context, left),
+                      mer_onnx_shape_text(node->context, right));
     product->inner = product->inner < 0 ? inner : product->inner;
     product->left_batch = batch_of(node, &left_batch);
     product->right_batch = batch_of(node, &right_batch);

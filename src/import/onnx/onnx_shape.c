@@ -30,7 +30,7 @@ const OnnxContent *mer_onnx_input_content(OnnxNode *node, int input)
     return mer_onnx_content(node->context, node->inputs[input]);
 }
 
-const char *mer_onnx_shape_text(MerArena *arena, const OnnxShape *shape)
+const char *mer_onnx_shape_text(OnnxContext *context, const OnnxShape *shape)
 {
     char text[200] = "[";
     if (shape->rank < 0)
@@ -43,7 +43,7 @@ const char *mer_onnx_shape_text(MerArena *arena, const OnnxShape *shape)
             snprintf(text + used, sizeof text - used, "%s%lld", axis > 0 ? ", " : "",
                      (long long)shape->dims[axis]);
     }
-    return mer_arena_format(arena, "%s]", text);
+    return mer_arena_format(context->scratch, "%s]", text);
 }
 
 void mer_onnx_set(OnnxNode *node, int output, MerType type, OnnxShape shape)
@@ -56,7 +56,7 @@ void mer_onnx_set(OnnxNode *node, int output, MerType type, OnnxShape shape)
         bool    is_wrong = dim < ONNX_UNKNOWN_DIM || dim > ONNX_MAX_DIM;
         if (is_wrong || (dim > 0 && __builtin_mul_overflow(bits, dim, &bits))) {
             mer_onnx_fail(node, "the size of output %d, %s, is out of range", output,
-                          mer_onnx_shape_text(node->context->scratch, &shape));
+                          mer_onnx_shape_text(node->context, &shape));
             return;
         }
     }
@@ -162,8 +162,8 @@ OnnxShape mer_onnx_broadcast(OnnxNode *node, const OnnxShape *a, const OnnxShape
         shape.dims[axis] = broadcast_dim(in_a, in_b);
         if (shape.dims[axis] == -2) {
             mer_onnx_fail(node, "the shapes %s and %s do not fit together",
-                          mer_onnx_shape_text(node->context->scratch, a),
-                          mer_onnx_shape_text(node->context->scratch, b));
+                          mer_onnx_shape_text(node->context, a),
+                          mer_onnx_shape_text(node->context, b));
             return mer_onnx_unknown_shape;
         }
     }

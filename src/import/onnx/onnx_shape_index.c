@@ -36,7 +36,7 @@ OnnxShape mer_onnx_infer_gather_nd(OnnxNode *node)
     if (batch < 0 || batch >= indices->rank || depth < 1 || batch + depth > data->rank)
         return mer_onnx_fail(node, "indices of length %lld after %lld batch axes do not fit %s",
                              (long long)depth, (long long)batch,
-                             mer_onnx_shape_text(node->context->scratch, data));
+                             mer_onnx_shape_text(node->context, data));
     int64_t   kept = data->rank - batch - depth;
     OnnxShape shape = mer_onnx_shape_unknown_dims(node, indices->rank - 1 + kept);
     for (int i = 0; i < shape.rank; i++)

@@ -23,7 +23,7 @@ static void fill_reshape(OnnxNode *node, OnnxShape *shape, int open_axis, int64_
     }
     if (!fits)
         mer_onnx_fail(node, "%lld elements do not fit into the shape %s", (long long)elements,
-                      mer_onnx_shape_text(node->context->scratch, shape));
+                      mer_onnx_shape_text(node->context, shape));
     else if (open_axis >= 0)
         shape->dims[open_axis] = elements / others;
 }
@@ -183,9 +183,8 @@ OnnxShape mer_onnx_infer_tile(OnnxNode *node)
 static void join(OnnxNode *node, OnnxShape *shape, const OnnxShape *part, int axis)
 {
     if (part->rank != shape->rank)
-        mer_onnx_fail(node, "cannot join %s and %s",
-                      mer_onnx_shape_text(node->context->scratch, shape),
-                      mer_onnx_shape_text(node->context->scratch, part));
+        mer_onnx_fail(node, "cannot join %s and %s", mer_onnx_shape_text(node->context, shape),
+                      mer_onnx_shape_text(node->context, part));
     for (int i = 0; part->rank == shape->rank && i < shape->rank; i++) {
         int64_t here = shape->dims[i], there = part->dims[i];
         if (i == axis) {
@@ -204,7 +203,7 @@ static void join(OnnxNode *node, OnnxShape *shape, const OnnxShape *part, int ax
 /* Of com.microsoft: output scale, zero point, then tensor, scale, zero point of each part. */
 OnnxShape mer_onnx_infer_concat(OnnxNode *node)
 {
-    bool      is_quantised = node->type->domain[0] != '\0';
+    bool      is_quantised = strcmp(node->op, "QLinearConcat") == 0;
     int       first = is_quantised ? 2 : 0, step = is_quantised ? 3 : 1;
     OnnxShape shape = *mer_onnx_shape(node, first);
     int64_t   wanted = mer_onnx_required_int(node, "axis");

@@ -103,7 +103,7 @@ static void slide(OnnxNode *node, OnnxWindow *window, int i, bool rounds_up)
 static void fail_empty(OnnxNode *node, int axis)
 {
     mer_onnx_fail(node, "axis %d of the input \"%.120s\" is empty", axis,
-                  mer_onnx_clean(node->context->scratch, node->inputs[0]->name));
+                  mer_onnx_clean(node->context, node->inputs[0]->name));
 }
 
 /* The shape with the sizes of the window's outputs. */
@@ -164,8 +164,7 @@ static bool read_kernel(OnnxNode *node, OnnxWindow *window, const OnnxShape *wei
             mer_onnx_fail(node,
                           "the kernel has size %lld on axis %d of the weights %s, expected 1 to "
                           "2147483647",
-                          (long long)size, i + 2,
-                          mer_onnx_shape_text(node->context->scratch, weights));
+                          (long long)size, i + 2, mer_onnx_shape_text(node->context, weights));
         window->kernel[i] = size;
     }
     return !mer_onnx_failed(node->context);

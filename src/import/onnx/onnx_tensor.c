@@ -33,7 +33,7 @@ bool mer_onnx_check_size(OnnxContext *context, const char *what, const char *nam
         }
         if (dim > 0 && __builtin_mul_overflow(bits, dim, &bits)) {
             mer_onnx_fail_model(context, "%s \"%.120s\": the size of %s overflows 64 bits", what,
-                                name, mer_onnx_shape_text(context->scratch, shape));
+                                name, mer_onnx_shape_text(context, shape));
             return false;
         }
     }
@@ -200,7 +200,7 @@ OnnxValue *mer_onnx_value_new(OnnxContext *context, const char *name, MerType ty
                               MerValueRole role)
 {
     OnnxValue *value = MER_NEW(context->scratch, OnnxValue);
-    value->name = mer_onnx_clean(context->scratch, name != NULL ? name : "");
+    value->name = mer_onnx_clean(context, name != NULL ? name : "");
     value->type = type;
     value->role = role;
     value->shape = mer_onnx_unknown_shape;
