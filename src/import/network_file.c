@@ -3,10 +3,10 @@
 #include "import/network_build.h"
 
 #include "base/file.h"
+#include "base/yaml_need.h"
 #include "mercator/import.h"
 #include "mercator/option.h"
 #include "mercator/text.h"
-#include "mercator/yaml.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -256,10 +256,8 @@ static MerStatus build(Reader *r, MerYaml *root, const char *name, MerGraph **gr
     MerYaml *list;
     int64_t  size[3];
     MER_TRY(mer_yaml_format(root, "network", 1, error));
-    MER_TRY(mer_yaml_need(root, "settings", &r->settings, error));
-    MER_TRY(mer_yaml_check_kind(r->settings, MER_YAML_MAP, error));
-    MER_TRY(mer_yaml_need(root, "layers", &list, error));
-    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    MER_TRY(mer_yaml_need_kind(root, "settings", MER_YAML_MAP, &r->settings, error));
+    MER_TRY(mer_yaml_need_kind(root, "layers", MER_YAML_LIST, &list, error));
     mer_yaml_get(root, "summary");
     MER_TRY(mer_yaml_finish(root, error));
     MER_TRY(check_changes(r, name, error));

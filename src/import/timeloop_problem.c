@@ -4,6 +4,7 @@
 #include "import/timeloop.h"
 
 #include "base/word_list.h"
+#include "base/yaml_need.h"
 #include "mercator/option.h"
 
 #include <string.h>
@@ -24,8 +25,7 @@ static MerStatus need_size(MerYaml *instance, const char *name, int64_t *size, M
 static MerStatus read_dims(MerTimeloopProblem *problem)
 {
     MerYaml *list;
-    MER_TRY(mer_yaml_need(problem->shape, "dimensions", &list, problem->error));
-    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, problem->error));
+    MER_TRY(mer_yaml_need_kind(problem->shape, "dimensions", MER_YAML_LIST, &list, problem->error));
     if (list->count < 1 || list->count > MER_TIMELOOP_MAX_DIMS) {
         return mer_yaml_error(list, problem->error, "%s has %d items, expected 1 to %d", list->path,
                               list->count, MER_TIMELOOP_MAX_DIMS);
@@ -58,11 +58,10 @@ static MerStatus read_coefficients(MerTimeloopProblem *problem)
                               list->path, list->count, MER_TIMELOOP_MAX_DIMS);
     }
     for (int i = 0; i < list->count; i++) {
-        MerYaml    *map = list->items[i], *name, *value;
+        MerYaml    *map = list->items[i], *value;
         const char *text;
         MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, problem->error));
-        MER_TRY(mer_yaml_need(map, "name", &name, problem->error));
-        MER_TRY(mer_yaml_text(name, &text, problem->error));
+        MER_TRY(mer_yaml_need_text(map, "name", &text, problem->error));
         value = mer_yaml_get(problem->instance, text);
         if (value == NULL && (value = mer_yaml_get(map, "default")) == NULL) {
             return mer_yaml_error(map, problem->error,
@@ -145,13 +144,11 @@ static MerStatus read_rank(const MerTimeloopProblem *problem, const MerYaml *nod
 static MerStatus read_space(const MerTimeloopProblem *problem, MerYaml *map,
                             MerTimeloopSpace *space)
 {
-    MerYaml *name, *projection;
+    MerYaml *projection;
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, problem->error));
-    MER_TRY(mer_yaml_need(map, "name", &name, problem->error));
-    MER_TRY(mer_yaml_text(name, &space->name, problem->error));
+    MER_TRY(mer_yaml_need_text(map, "name", &space->name, problem->error));
     MER_TRY(mer_yaml_get_bool(map, "read-write", &space->is_output, problem->error));
-    MER_TRY(mer_yaml_need(map, "projection", &projection, problem->error));
-    MER_TRY(mer_yaml_check_kind(projection, MER_YAML_LIST, problem->error));
+    MER_TRY(mer_yaml_need_kind(map, "projection", MER_YAML_LIST, &projection, problem->error));
     if (projection->count > MER_TIMELOOP_MAX_RANKS) {
         return mer_timeloop_unsupported(problem, projection, "too many ranks in ", space->name);
     }
@@ -166,8 +163,8 @@ static MerStatus read_space(const MerTimeloopProblem *problem, MerYaml *map,
 static MerStatus read_long(MerTimeloopProblem *problem, MerOp *op)
 {
     MerYaml *list;
-    MER_TRY(mer_yaml_need(problem->shape, "data-spaces", &list, problem->error));
-    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, problem->error));
+    MER_TRY(
+        mer_yaml_need_kind(problem->shape, "data-spaces", MER_YAML_LIST, &list, problem->error));
     MER_TRY(read_dims(problem));
     MER_TRY(read_coefficients(problem));
     if (list->count != 3) {
@@ -259,8 +256,7 @@ MerStatus mer_timeloop_problem(MerYaml *root, MerOp *op, MerError *error)
 {
     MerYaml           *map;
     MerTimeloopProblem problem = {.error = error};
-    MER_TRY(mer_yaml_need(root, "problem", &map, error));
-    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_need_kind(root, "problem", MER_YAML_MAP, &map, error));
     MER_TRY(check_version(map, error));
     MER_TRY(mer_yaml_need(map, "shape", &problem.shape, error));
     /* Short forms keep the sizes beside `shape`. */
