@@ -137,6 +137,11 @@ typedef struct OnnxNode {
     OnnxWindow             window;      /* set by the inference of convolutions and pools */
 } OnnxNode;
 
+typedef struct OnnxInts {
+    int            count; /* -1: absent, -2: the content of the input is not known */
+    const int64_t *list;  /* lives as long as the model */
+} OnnxInts;
+
 typedef OnnxShape          OnnxInfer(OnnxNode *node);
 typedef void               OnnxEmit(OnnxNode *node);
 typedef const OnnxContent *OnnxFold(OnnxNode *node, int output);
@@ -177,9 +182,9 @@ double                      mer_onnx_real(OnnxNode *node, const char *name, doub
 const char                 *mer_onnx_text(OnnxNode *node, const char *name, const char *fallback);
 const Onnx__GraphProto     *mer_onnx_subgraph(OnnxNode *node, const char *name);
 /* Number of integers, -1 if the attribute is absent; *ints lives as long as the model. */
-int     mer_onnx_ints(OnnxNode *node, const char *name, const int64_t **ints);
-int     mer_onnx_reals(OnnxNode *node, const char *name, const float **reals);
-int64_t mer_onnx_required_int(OnnxNode *node, const char *name);
+OnnxInts mer_onnx_ints(OnnxNode *node, const char *name);
+int      mer_onnx_reals(OnnxNode *node, const char *name, const float **reals);
+int64_t  mer_onnx_required_int(OnnxNode *node, const char *name);
 
 /* onnx_tensor.c */
 MerType mer_onnx_type(int64_t data_type);
@@ -255,7 +260,7 @@ bool mer_onnx_axes(OnnxNode *node, int input, int rank, bool *is_given, unsigned
 bool mer_onnx_reduced_axes(OnnxNode *node, unsigned *mask); /* of a reduction; false: not known */
 /* Integers from an input if it is there, else from the attribute. -2: the input's content is not
  * known; -1: neither is there. */
-int mer_onnx_ints_of(OnnxNode *node, int input, const char *attribute, const int64_t **ints);
+OnnxInts mer_onnx_ints_of(OnnxNode *node, int input, const char *attribute);
 
 /* onnx_shape_window.c: the attribute group, checked against the number of channels. */
 int64_t mer_onnx_group(OnnxNode *node, int64_t channels);

@@ -121,19 +121,15 @@ const Onnx__GraphProto *mer_onnx_subgraph(OnnxNode *node, const char *name)
     return attribute->g;
 }
 
-int mer_onnx_ints(OnnxNode *node, const char *name, const int64_t **ints)
+OnnxInts mer_onnx_ints(OnnxNode *node, const char *name)
 {
     const Onnx__AttributeProto *attribute = typed(node, name, TYPE_INTS);
-    *ints = NULL;
-    if (attribute == NULL)
-        return -1;
-    if (attribute->n_ints > ONNX_MAX_CONTENT) {
+    if (attribute != NULL && attribute->n_ints <= ONNX_MAX_CONTENT)
+        return (OnnxInts){(int)attribute->n_ints, attribute->ints};
+    if (attribute != NULL)
         mer_onnx_fail(node, "attribute %s has %zu elements, expected at most %d", name,
                       attribute->n_ints, ONNX_MAX_CONTENT);
-        return -1;
-    }
-    *ints = attribute->ints;
-    return (int)attribute->n_ints;
+    return (OnnxInts){-1, NULL};
 }
 
 int mer_onnx_reals(OnnxNode *node, const char *name, const float **reals)

@@ -187,9 +187,8 @@ static void inline_loop(OnnxNode *node)
 /* The axis of one scan input or output. */
 static int64_t scan_axis(OnnxNode *node, const char *attribute, size_t i)
 {
-    const int64_t *axes;
-    int            count = mer_onnx_ints(node, attribute, &axes);
-    return count > 0 && i < (size_t)count ? axes[i] : 0;
+    OnnxInts axes = mer_onnx_ints(node, attribute);
+    return axes.count > 0 && i < (size_t)axes.count ? axes.list[i] : 0;
 }
 
 /* One step's part of a scanned input; *trips is the number of steps, once it is known. */

@@ -134,15 +134,15 @@ const OnnxContent *mer_onnx_fold_same_order(OnnxNode *node, int output)
 const OnnxContent *mer_onnx_fold_transpose(OnnxNode *node, int output)
 {
     const OnnxShape *shape = &node->outputs[output]->shape;
-    const int64_t   *order;
-    int              count = mer_onnx_ints(node, "perm", &order);
+    OnnxInts         order = mer_onnx_ints(node, "perm");
     Source           from;
     int64_t          stride[MER_MAX_RANK];
     if (!open_source(node, 0, &from) || shape->rank != from.shape->rank)
         return NULL;
     for (int axis = 0; axis < shape->rank; axis++)
-        stride[axis] = from.stride[count < 0 ? shape->rank - 1 - axis
-                                             : mer_onnx_axis(node, order[axis], shape->rank)];
+        stride[axis] =
+            from.stride[order.count < 0 ? shape->rank - 1 - axis
+                                        : mer_onnx_axis(node, order.list[axis], shape->rank)];
     return mer_onnx_seal(view(node, output, &from, 0, stride));
 }
 

@@ -91,14 +91,13 @@ OnnxShape mer_onnx_shape_unknown_dims(OnnxNode *node, int64_t rank)
 
 OnnxShape mer_onnx_shape_of_list(OnnxNode *node, int input, const char *attribute)
 {
-    const int64_t *ints;
-    int            count = mer_onnx_ints_of(node, input, attribute, &ints);
-    OnnxShape      shape = mer_onnx_shape_unknown_dims(node, count);
+    OnnxInts  ints = mer_onnx_ints_of(node, input, attribute);
+    OnnxShape shape = mer_onnx_shape_unknown_dims(node, ints.count);
     for (int axis = 0; axis < shape.rank; axis++) {
-        if (ints[axis] != ONNX_UNKNOWN_ELEMENT && ints[axis] < 0)
+        if (ints.list[axis] != ONNX_UNKNOWN_ELEMENT && ints.list[axis] < 0)
             mer_onnx_fail(node, "the shape has the size %lld, expected 0 or more",
-                          (long long)ints[axis]);
-        shape.dims[axis] = ints[axis] < 0 ? ONNX_UNKNOWN_DIM : ints[axis];
+                          (long long)ints.list[axis]);
+        shape.dims[axis] = ints.list[axis] < 0 ? ONNX_UNKNOWN_DIM : ints.list[axis];
     }
     return shape;
 }
@@ -182,35 +181,32 @@ int64_t mer_onnx_multiply(OnnxNode *node, int64_t a, int64_t b)
     return product;
 }
 
-int mer_onnx_ints_of(OnnxNode *node, int input, const char *attribute, const int64_t **ints)
+OnnxInts mer_onnx_ints_of(OnnxNode *node, int input, const char *attribute)
 {
-    *ints = NULL;
     if (input < 0 || input >= node->input_count || node->inputs[input] == NULL)
-        return attribute != NULL ? mer_onnx_ints(node, attribute, ints) : -1;
+        return attribute != NULL ? mer_onnx_ints(node, attribute) : (OnnxInts){-1, NULL};
     const OnnxContent *content = mer_onnx_input_content(node, input);
     if (content == NULL || content->is_real)
-        return -2;
-    *ints = content->ints;
-    return content->count;
+        return (OnnxInts){-2, NULL};
+    return (OnnxInts){content->count, content->ints};
 }
 
 bool mer_onnx_axes(OnnxNode *node, int input, int rank, bool *is_given, unsigned *mask)
 {
-    const int64_t *axes;
-    int            count = mer_onnx_ints_of(node, input, "axes", &axes);
-    *is_given = count > 0;
+    OnnxInts axes = mer_onnx_ints_of(node, input, "axes");
+    *is_given = axes.count > 0;
     *mask = 0;
-    for (int i = 0; i < count; i++) {
-        if (axes[i] == ONNX_UNKNOWN_ELEMENT)
+    for (int i = 0; i < axes.count; i++) {
+        if (axes.list[i] == ONNX_UNKNOWN_ELEMENT)
             return false;
-        int axis = mer_onnx_axis(node, axes[i], rank);
+        int axis = mer_onnx_axis(node, axes.list[i], rank);
         if (axis < 0)
             return false;
         if ((*mask & 1u << axis) != 0)
             mer_onnx_fail(node, "axis %d is given twice", axis);
         *mask |= 1u << axis;
     }
-    return count != -2;
+    return axes.count != -2;
 }
 
 bool mer_onnx_reduced_axes(OnnxNode *node, unsigned *mask)

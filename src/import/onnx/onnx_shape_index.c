@@ -77,12 +77,12 @@ OnnxShape mer_onnx_infer_arg(OnnxNode *node)
 
 OnnxShape mer_onnx_infer_top_k(OnnxNode *node)
 {
-    OnnxShape      shape = *mer_onnx_shape(node, 0);
-    const int64_t *given;
-    int64_t        wanted = mer_onnx_int(node, "axis", -1);
-    int64_t        k = mer_onnx_int(node, "k", ONNX_UNKNOWN_DIM);
-    if (mer_onnx_ints_of(node, 1, NULL, &given) == 1)
-        k = given[0] == ONNX_UNKNOWN_ELEMENT ? ONNX_UNKNOWN_DIM : given[0];
+    OnnxShape shape = *mer_onnx_shape(node, 0);
+    int64_t   wanted = mer_onnx_int(node, "axis", -1);
+    int64_t   k = mer_onnx_int(node, "k", ONNX_UNKNOWN_DIM);
+    OnnxInts  given = mer_onnx_ints_of(node, 1, NULL);
+    if (given.count == 1)
+        k = given.list[0] == ONNX_UNKNOWN_ELEMENT ? ONNX_UNKNOWN_DIM : given.list[0];
     if (k < ONNX_UNKNOWN_DIM)
         mer_onnx_fail(node, "k is %lld, expected 0 or more", (long long)k);
     int axis = shape.rank >= 0 ? mer_onnx_axis(node, wanted, shape.rank) : -1;
@@ -192,8 +192,7 @@ OnnxShape mer_onnx_infer_constant_of_shape(OnnxNode *node)
 /* RandomNormal and RandomUniform: the shape is an attribute. */
 OnnxShape mer_onnx_infer_random(OnnxNode *node)
 {
-    const int64_t *ints;
-    bool           is_given = mer_onnx_ints(node, "shape", &ints) >= 0;
+    bool is_given = mer_onnx_ints(node, "shape").count >= 0;
     node->result_type = mer_onnx_type(mer_onnx_int(node, "dtype", 1));
     return is_given ? mer_onnx_shape_of_list(node, -1, "shape")
                     : mer_onnx_fail(node, "attribute shape is missing");

@@ -7,19 +7,18 @@
 /* One attribute with a number per spatial axis, all within [minimum, 2^31). */
 static void read_axes(OnnxNode *node, const char *name, int count, int64_t minimum, int64_t *values)
 {
-    const int64_t *ints;
-    int            given = mer_onnx_ints(node, name, &ints);
-    if (given < 0)
+    OnnxInts ints = mer_onnx_ints(node, name);
+    if (ints.count < 0)
         return;
-    if (given != count)
-        mer_onnx_fail(node, "%s has %d numbers, expected %d", name, given, count);
-    for (int i = 0; given == count && i < count; i++) {
-        if (ints[i] < minimum || ints[i] > INT32_MAX) {
-            mer_onnx_fail(node, "%s is %lld, expected %lld to 2147483647", name, (long long)ints[i],
-                          (long long)minimum);
+    if (ints.count != count)
+        mer_onnx_fail(node, "%s has %d numbers, expected %d", name, ints.count, count);
+    for (int i = 0; ints.count == count && i < count; i++) {
+        if (ints.list[i] < minimum || ints.list[i] > INT32_MAX) {
+            mer_onnx_fail(node, "%s is %lld, expected %lld to 2147483647", name,
+                          (long long)ints.list[i], (long long)minimum);
             return;
         }
-        values[i] = ints[i];
+        values[i] = ints.list[i];
     }
 }
 
@@ -287,15 +286,14 @@ OnnxShape mer_onnx_infer_global_pool(OnnxNode *node)
 /* The size is an input, or undoes the pool: (input - 1) * stride - pads + kernel. */
 OnnxShape mer_onnx_infer_max_unpool(OnnxNode *node)
 {
-    OnnxShape      shape = *mer_onnx_shape(node, 0);
-    OnnxWindow    *window = &node->window;
-    const int64_t *sizes;
-    int            count = mer_onnx_ints_of(node, 2, NULL, &sizes);
-    bool           is_open = open_window(node, window) && read_kernel(node, window, NULL);
-    if (count >= 0 && count == shape.rank) {
+    OnnxShape   shape = *mer_onnx_shape(node, 0);
+    OnnxWindow *window = &node->window;
+    OnnxInts    sizes = mer_onnx_ints_of(node, 2, NULL);
+    bool        is_open = open_window(node, window) && read_kernel(node, window, NULL);
+    if (sizes.count >= 0 && sizes.count == shape.rank) {
         for (int axis = 0; axis < shape.rank; axis++)
-            shape.dims[axis] = sizes[axis] < 0 ? ONNX_UNKNOWN_DIM : sizes[axis];
-    } else if (is_open && count == -1) {
+            shape.dims[axis] = sizes.list[axis] < 0 ? ONNX_UNKNOWN_DIM : sizes.list[axis];
+    } else if (is_open && sizes.count == -1) {
         for (int i = 0; i < window->count; i++) {
             window->output[i] = ONNX_UNKNOWN_DIM;
             if (window->input[i] > 0)

@@ -263,9 +263,6 @@ OnnxValue *mer_onnx_value_of_sparse(OnnxContext *context, const char *name,
 
 static OnnxValue *value_of_numbers(OnnxNode *node, const char *name)
 {
-    const int64_t *ints;
-    const float   *reals;
-    int            count;
     if (mer_onnx_has(node, "value_int")) {
         int64_t integer = mer_onnx_int(node, "value_int", 0);
         return value_of_list(node->context, name, 0, MER_TYPE_INT64, 1, &integer);
@@ -274,9 +271,12 @@ static OnnxValue *value_of_numbers(OnnxNode *node, const char *name)
         float real = (float)mer_onnx_real(node, "value_float", 0);
         return value_of_list(node->context, name, 0, MER_TYPE_FLOAT32, 1, &real);
     }
-    if ((count = mer_onnx_ints(node, "value_ints", &ints)) >= 0)
-        return value_of_list(node->context, name, 1, MER_TYPE_INT64, count, ints);
-    if ((count = mer_onnx_reals(node, "value_floats", &reals)) >= 0)
+    OnnxInts ints = mer_onnx_ints(node, "value_ints");
+    if (ints.count >= 0)
+        return value_of_list(node->context, name, 1, MER_TYPE_INT64, ints.count, ints.list);
+    const float *reals;
+    int          count = mer_onnx_reals(node, "value_floats", &reals);
+    if (count >= 0)
         return value_of_list(node->context, name, 1, MER_TYPE_FLOAT32, count, reals);
     if (!mer_onnx_has(node, "value_string") && !mer_onnx_has(node, "value_strings"))
         mer_onnx_fail(node, "attribute value is missing");
