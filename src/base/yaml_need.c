@@ -16,10 +16,11 @@ MerStatus mer_yaml_need_int(MerYaml *map, const char *key, int64_t minimum, int6
     return mer_yaml_int(node, minimum, maximum, value, error);
 }
 
-MerStatus mer_yaml_need_list(MerYaml *map, const char *key, MerYaml **list, MerError *error)
+MerStatus mer_yaml_need_kind(MerYaml *map, const char *key, MerYamlKind kind, MerYaml **value,
+                             MerError *error)
 {
-    MER_TRY(mer_yaml_need(map, key, list, error));
-    return mer_yaml_check_kind(*list, MER_YAML_LIST, error);
+    MER_TRY(mer_yaml_need(map, key, value, error));
+    return mer_yaml_check_kind(*value, kind, error);
 }
 
 MerStatus mer_yaml_need_word(MerYaml *map, const char *key, const char *const *words, int count,

@@ -299,7 +299,7 @@ MerStatus mer_platform_read_memories(MerPlatform *platform, MerYaml *root, MerEr
     if (platform->kind == MER_PLATFORM_SOC && mer_yaml_get(root, "memories") == NULL) {
         return MER_OK;
     }
-    MER_TRY(mer_yaml_need_list(root, "memories", &list, error));
+    MER_TRY(mer_yaml_need_kind(root, "memories", MER_YAML_LIST, &list, error));
     if (list->count == 0 && platform->kind != MER_PLATFORM_SOC) {
         return mer_yaml_error(list, error, "memories is empty, expected at least one memory");
     }

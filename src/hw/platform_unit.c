@@ -87,7 +87,7 @@ static MerStatus read_option(MerUnitOption *option, MerYaml *map, MerError *erro
 static MerStatus read_soc_unit(MerUnit *unit, MerYaml *map, MerError *error)
 {
     MerYaml *list;
-    MER_TRY(mer_yaml_need_list(map, "options", &list, error));
+    MER_TRY(mer_yaml_need_kind(map, "options", MER_YAML_LIST, &list, error));
     MER_TRY(check_item_count(list, MER_MAX_OPTIONS, error));
     MER_TRY(mer_platform_read_cost(map, unit, error));
     MER_TRY(mer_platform_read_requantise(map, unit, error));
@@ -363,7 +363,7 @@ MerStatus mer_platform_read_units(MerPlatform *platform, MerYaml *root, MerError
     Classes  classes;
     int      total;
     MER_TRY(read_classes(platform->kind, &classes, root, error));
-    MER_TRY(mer_yaml_need_list(root, "units", &list, error));
+    MER_TRY(mer_yaml_need_kind(root, "units", MER_YAML_LIST, &list, error));
     MER_TRY(count_units(platform->kind, list, &total, error));
     MerUnit *next = MER_ARRAY(root->arena, MerUnit, total);
     platform->units = next;

@@ -60,7 +60,7 @@ static void take_action(MerTimeloopLevel *level, const char *action, double ener
 static MerStatus read_actions(MerTimeloopArch *arch, MerYaml *table, MerTimeloopLevel *level)
 {
     MerYaml *list;
-    MER_TRY(mer_yaml_need_list(table, "actions", &list, arch->error));
+    MER_TRY(mer_yaml_need_kind(table, "actions", MER_YAML_LIST, &list, arch->error));
     for (int i = 0; i < list->count; i++) {
         const char *name;
         double      energy;
@@ -94,7 +94,7 @@ static MerStatus read_reference(MerTimeloopArch *arch, MerYaml *root)
         return MER_OK;
     }
     MER_TRY(mer_yaml_check_kind(ert, MER_YAML_MAP, arch->error));
-    MER_TRY(mer_yaml_need_list(ert, "tables", &tables, arch->error));
+    MER_TRY(mer_yaml_need_kind(ert, "tables", MER_YAML_LIST, &tables, arch->error));
     for (int l = 0; l < arch->count; l++) { /* the table replaces whatever the architecture says */
         arch->levels[l].read_pj = arch->levels[l].write_pj = arch->levels[l].update_pj = NAN;
     }

@@ -235,7 +235,7 @@ static MerStatus read_old(MerTimeloopArch *arch, MerYaml *map)
 {
     MerYaml *arithmetic, *memories;
     MER_TRY(mer_yaml_need(map, "arithmetic", &arithmetic, arch->error));
-    MER_TRY(mer_yaml_need_list(map, "storage", &memories, arch->error));
+    MER_TRY(mer_yaml_need_kind(map, "storage", MER_YAML_LIST, &memories, arch->error));
     for (int i = memories->count - 1; i >= 0; i--) {
         const char *name = mer_arena_format(arch->arena, "L%d", i);
         MER_TRY(read_flat(arch, memories->items[i], name, false));

@@ -3,6 +3,7 @@
 
 #include "base/descriptor.h"
 #include "base/file.h"
+#include "base/word_list.h"
 #include "mercator/option.h"
 
 #include <stdio.h>
@@ -30,14 +31,7 @@ static const char *graph_name(MerArena *arena, const char *path)
 bool mer_path_has_ending(const char *path, const char *endings)
 {
     const char *dot = strrchr(file_name(path), '.');
-    size_t      length = dot != NULL ? strlen(dot + 1) : 0;
-    while (length > 0 && *endings != '\0') {
-        size_t word = strcspn(endings, " ");
-        if (word == length && strncmp(endings, dot + 1, word) == 0)
-            return true;
-        endings += word + (endings[word] == ' ');
-    }
-    return false;
+    return dot != NULL && mer_word_list_has(endings, dot + 1);
 }
 
 /* By content first; a file that no one recognises goes by its ending, so that the importer can say
@@ -45,19 +39,15 @@ bool mer_path_has_ending(const char *path, const char *endings)
 static const MerImporterClass *find_importer(const MerImporterClass *const *importers,
                                              const MerImportFile           *file)
 {
-    for (int i = 0; importers[i] != NULL; i++) {
-        if (mer_path_has_ending(file->path, importers[i]->endings) && importers[i]->probe(file))
-            return importers[i];
+    const MerImporterClass *best = NULL;
+    int                     most = 0;
+    for (int i = 0; importers[i] != NULL && most < 3; i++) {
+        int points =
+            2 * importers[i]->probe(file) + mer_path_has_ending(file->path, importers[i]->endings);
+        best = points > most ? importers[i] : best;
+        most = points > most ? points : most;
     }
-    for (int i = 0; importers[i] != NULL; i++) {
-        if (importers[i]->probe(file))
-            return importers[i];
-    }
-    for (int i = 0; importers[i] != NULL; i++) {
-        if (mer_path_has_ending(file->path, importers[i]->endings))
-            return importers[i];
-    }
-    return NULL;
+    return best;
 }
 
 static MerStatus fail_format(const MerImporterClass *const *importers, const MerImportFile *file,

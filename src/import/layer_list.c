@@ -68,16 +68,15 @@ static int add_value(MerGraph *graph, const MerOp *op, const char *part, MerValu
 static void convolution_shapes(const MerOp *op, Shape *input, Shape *weights, Shape *output)
 {
     const int64_t *d = op->dims;
-    int64_t        groups = d[MER_DIM_G], filters = d[MER_DIM_K];
-    *input = (Shape){4, {d[MER_DIM_N], d[MER_DIM_C] * groups, op->input_rows, op->input_columns}};
-    *weights = (Shape){4, {filters * groups, d[MER_DIM_C], d[MER_DIM_R], d[MER_DIM_S]}};
-    *output = (Shape){4, {d[MER_DIM_N], filters * groups, d[MER_DIM_Y], d[MER_DIM_X]}};
-    if (op->kind == MER_OP_DEPTHWISE) {
-        *weights = (Shape){4, {d[MER_DIM_C], 1, d[MER_DIM_R], d[MER_DIM_S]}};
-        output->dims[1] = d[MER_DIM_C];
-    }
+    /* Depthwise: every channel is a group. */
+    bool    is_depthwise = op->kind == MER_OP_DEPTHWISE;
+    int64_t groups = is_depthwise ? d[MER_DIM_C] : d[MER_DIM_G], filters = d[MER_DIM_K] * groups;
+    int64_t own = is_depthwise ? 1 : d[MER_DIM_C], channels = own * groups;
+    *input = (Shape){4, {d[MER_DIM_N], channels, op->input_rows, op->input_columns}};
+    *weights = (Shape){4, {filters, own, d[MER_DIM_R], d[MER_DIM_S]}};
+    *output = (Shape){4, {d[MER_DIM_N], filters, d[MER_DIM_Y], d[MER_DIM_X]}};
     if (op->kind == MER_OP_TRANSPOSED) {
-        *weights = (Shape){4, {d[MER_DIM_C] * groups, filters, d[MER_DIM_R], d[MER_DIM_S]}};
+        *weights = (Shape){4, {channels, d[MER_DIM_K], d[MER_DIM_R], d[MER_DIM_S]}};
         output->dims[2] =
             mer_layer_input_size(d[MER_DIM_Y], d[MER_DIM_R], op->stride[0], op->dilation[0]);
         output->dims[3] =

@@ -164,14 +164,12 @@ bool mer_layer_table_has(const MerLayerTable *table, MerTableColumn column)
 
 static bool is_layer_header(const MerLayerTable *table)
 {
-    bool is_conv =
-        mer_layer_table_has(table, MER_COLUMN_K) && mer_layer_table_has(table, MER_COLUMN_C) &&
-        mer_layer_table_has(table, MER_COLUMN_Y) && mer_layer_table_has(table, MER_COLUMN_X) &&
-        mer_layer_table_has(table, MER_COLUMN_R) && mer_layer_table_has(table, MER_COLUMN_S);
-    return is_conv ||
-           (mer_layer_table_has(table, MER_COLUMN_M) && mer_layer_table_has(table, MER_COLUMN_N) &&
-            (mer_layer_table_has(table, MER_COLUMN_K) ||
-             mer_layer_table_has(table, MER_COLUMN_GEMM_K)));
+    bool is_conv = true;
+    for (int column = MER_COLUMN_K; column <= MER_COLUMN_S; column++) {
+        is_conv = is_conv && table->index[column] >= 0;
+    }
+    return is_conv || (table->index[MER_COLUMN_M] >= 0 && table->index[MER_COLUMN_N] >= 0 &&
+                       (table->index[MER_COLUMN_K] >= 0 || table->index[MER_COLUMN_GEMM_K] >= 0));
 }
 
 MerStatus mer_layer_table_header(MerLayerTable *table, bool *found)
@@ -220,36 +218,33 @@ const char *mer_layer_table_text(const MerLayerTable *table, MerTableColumn colu
     return mer_arena_text_n(table->arena, field.text, (size_t)field.length);
 }
 
-static MerStatus no_column(const MerLayerTable *table, MerTableColumn column)
+/* The first name of a column. */
+static const char *column_name(MerTableColumn column)
 {
-    for (size_t i = 0; i < sizeof column_names / sizeof *column_names; i++) {
-        if (column_names[i].column == column) {
-            return mer_layer_table_fail(table, 1, "the line needs a column \"%s\", which is absent",
-                                        column_names[i].name);
-        }
+    int i = 0;
+    while (column_names[i].column != column) {
+        i++;
     }
-    return MER_INVALID;
+    return column_names[i].name;
 }
 
 MerStatus mer_layer_table_size(const MerLayerTable *table, MerTableColumn column, int64_t *value)
 {
     if (!mer_layer_table_has(table, column)) {
-        return no_column(table, column);
+        return mer_layer_table_fail(table, 1, "the line needs a column \"%s\", which is absent",
+                                    column_name(column));
     }
-    char          number[MAX_WORD];
-    MerTableField field = mer_layer_table_field(table, column);
-    int           shown = field.length < 40 ? field.length : 40;
-    bool          is_short = field.length < MAX_WORD;
-    if (is_short) {
-        memcpy(number, field.text, (size_t)field.length);
-        number[field.length] = '\0';
-    }
+    char                 number[MAX_WORD];
     const MerTableField *header = &table->header[column];
+    MerTableField        field = mer_layer_table_field(table, column);
+    int                  shown = field.length < 40 ? field.length : 40;
+    snprintf(number, sizeof number, "%.*s", shown, field.text);
     if (field.length == 0) {
         return mer_layer_table_fail(table, field.column, "%.*s is empty, expected an integer >= 1",
                                     header->length, header->text);
     }
-    if (!is_short || !mer_parse_int(number, value) || *value < 1 || *value > MER_LAYER_MAX_SIZE) {
+    if (field.length >= MAX_WORD || !mer_parse_int(number, value) || *value < 1 ||
+        *value > MER_LAYER_MAX_SIZE) {
         return mer_layer_table_fail(table, field.column,
                                     "%.*s is \"%.*s\", expected an integer >= 1", header->length,
                                     header->text, shown, field.text);

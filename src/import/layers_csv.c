@@ -6,13 +6,23 @@
 
 #include "mercator/option.h"
 
-#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MAX_LAYERS = 1000000 };
 
 typedef enum Type { FC, CONV, DSCONV, GEMM, NGCONV, TRCONV, TYPE_COUNT } Type;
-static const char *const type_names[] = {"FC", "CONV", "DSCONV", "GEMM", "NGCONV", "TRCONV"};
+
+static const struct {
+    const char *name;
+    MerOpKind   kind;
+} types[] = {{"FC", MER_OP_GEMM},   {"CONV", MER_OP_CONV},   {"DSCONV", MER_OP_DEPTHWISE},
+             {"GEMM", MER_OP_GEMM}, {"NGCONV", MER_OP_CONV}, {"TRCONV", MER_OP_TRANSPOSED}};
+
+static bool is_text(MerTableField field, const char *text)
+{
+    return (int)strlen(text) == field.length && memcmp(text, field.text, strlen(text)) == 0;
+}
 
 static MerStatus read_type(const MerLayerTable *table, Type *type)
 {
@@ -26,13 +36,9 @@ static MerStatus read_type(const MerLayerTable *table, Type *type)
         *type = (Type)(*field.text - '0');
         return MER_OK;
     }
-    for (int i = 0; i < TYPE_COUNT; i++) {
-        bool same = (int)strlen(type_names[i]) == field.length;
-        for (int j = 0; same && j < field.length; j++) {
-            same = toupper((unsigned char)field.text[j]) == type_names[i][j];
-        }
-        if (same) {
-            *type = (Type)i;
+    for (*type = 0; *type < TYPE_COUNT; (*type)++) {
+        if ((int)strlen(types[*type].name) == field.length &&
+            strncasecmp(types[*type].name, field.text, (size_t)field.length) == 0) {
             return MER_OK;
         }
     }
@@ -89,13 +95,9 @@ static MerStatus read_image(const MerLayerTable *table, MerOp *op)
 
 static MerStatus read_convolution(const MerLayerTable *table, Type type, MerOp *op)
 {
-    static const struct {
-        MerTableColumn column;
-        int            dim;
-    } needed[] = {{MER_COLUMN_C, MER_DIM_C}, {MER_COLUMN_R, MER_DIM_R}, {MER_COLUMN_S, MER_DIM_S}};
-    for (int i = 0; i < 3; i++) {
-        MER_TRY(mer_layer_table_size(table, needed[i].column, &op->dims[needed[i].dim]));
-    }
+    MER_TRY(mer_layer_table_size(table, MER_COLUMN_C, &op->dims[MER_DIM_C]));
+    MER_TRY(mer_layer_table_size(table, MER_COLUMN_R, &op->dims[MER_DIM_R]));
+    MER_TRY(mer_layer_table_size(table, MER_COLUMN_S, &op->dims[MER_DIM_S]));
     if (type != DSCONV) {
         MER_TRY(mer_layer_table_size(table, MER_COLUMN_K, &op->dims[MER_DIM_K]));
     }
@@ -111,22 +113,17 @@ static MerStatus read_convolution(const MerLayerTable *table, Type type, MerOp *
 /* A fully connected layer whose window columns are empty or 1. */
 static bool is_flat(const MerLayerTable *table)
 {
-    static const MerTableColumn columns[] = {MER_COLUMN_Y, MER_COLUMN_X, MER_COLUMN_R,
-                                             MER_COLUMN_S};
-    for (int i = 0; i < 4; i++) {
-        MerTableField field = mer_layer_table_field(table, columns[i]);
-        if (field.length > 1 || (field.length == 1 && *field.text != '1')) {
-            return false;
-        }
+    bool is_flat = true;
+    for (MerTableColumn column = MER_COLUMN_Y; column <= MER_COLUMN_S; column++) {
+        MerTableField field = mer_layer_table_field(table, column);
+        is_flat = is_flat && (field.length == 0 || is_text(field, "1"));
     }
-    return true;
+    return is_flat;
 }
 
 static MerStatus read_layer(const MerLayerTable *table, Type type, MerOp *op)
 {
-    static const MerOpKind kinds[] = {MER_OP_GEMM, MER_OP_CONV, MER_OP_DEPTHWISE,
-                                      MER_OP_GEMM, MER_OP_CONV, MER_OP_TRANSPOSED};
-    op->kind = kinds[type];
+    op->kind = types[type].kind;
     if (type == GEMM) {
         return read_gemm(table, op);
     }
@@ -134,7 +131,7 @@ static MerStatus read_layer(const MerLayerTable *table, Type type, MerOp *op)
         return mer_layer_table_fail(
             table, mer_layer_table_field(table, MER_COLUMN_TYPE).column,
             "the type is %s, expected GEMM in a table without the columns C, Y, X, R, S",
-            type_names[type]);
+            types[type].name);
     }
     if (type == FC && is_flat(table)) {
         MER_TRY(mer_layer_table_optional(table, MER_COLUMN_N, &op->dims[MER_DIM_N]));
@@ -161,16 +158,15 @@ typedef struct Names {
     const char **list;
 } Names;
 
-static void add_name(Names *names, const MerTableField *field, MerArena *arena)
+static void add_name(Names *names, MerTableField field, MerArena *arena)
 {
     for (int i = names->count - 1; i >= 0; i--) {
-        if ((int)strlen(names->list[i]) == field->length &&
-            memcmp(names->list[i], field->text, (size_t)field->length) == 0) {
+        if (is_text(field, names->list[i])) {
             return;
         }
     }
     MER_GROW(arena, names->list, names->count);
-    names->list[names->count++] = mer_arena_text_n(arena, field->text, (size_t)field->length);
+    names->list[names->count++] = mer_arena_text_n(arena, field.text, (size_t)field.length);
 }
 
 enum { MAX_NETWORKS = 1000 };
@@ -182,7 +178,7 @@ static MerStatus list_networks(const MerLayerTable *start, Names *names, MerAren
     *names = (Names){0};
     while (mer_layer_table_next(&table, &status)) {
         MerTableField field = mer_layer_table_field(&table, MER_COLUMN_NETWORK);
-        add_name(names, &field, arena);
+        add_name(names, field, arena);
         if (names->count > MAX_NETWORKS) {
             return mer_layer_table_fail(&table, field.column, "more than %d networks in one file",
                                         MAX_NETWORKS);
@@ -215,13 +211,6 @@ static MerStatus choose_network(const MerLayerTable *table, const char *select, 
     return MER_OK;
 }
 
-static bool is_of_network(const MerLayerTable *table, const char *network)
-{
-    MerTableField field = mer_layer_table_field(table, MER_COLUMN_NETWORK);
-    return network == NULL || ((int)strlen(network) == field.length &&
-                               memcmp(network, field.text, (size_t)field.length) == 0);
-}
-
 static void warn(MerGraph *graph, const MerLayerTable *table, bool has_groups)
 {
     if (!mer_layer_table_has(table, MER_COLUMN_STRIDE) &&
@@ -242,7 +231,7 @@ static MerStatus read_layers(MerLayerTable *table, const char *network, MerGraph
     while (mer_layer_table_next(table, &status)) {
         Type  type;
         MerOp op = mer_op_make(NULL, NULL, MER_OP_CONV);
-        if (!is_of_network(table, network)) {
+        if (network && !is_text(mer_layer_table_field(table, MER_COLUMN_NETWORK), network)) {
             continue;
         }
         MER_TRY(check_length(table));
@@ -251,7 +240,7 @@ static MerStatus read_layers(MerLayerTable *table, const char *network, MerGraph
         if (graph->op_count == MAX_LAYERS) {
             return mer_layer_table_fail(table, 1, "more than %d layers in one network", MAX_LAYERS);
         }
-        op.source = type_names[type];
+        op.source = types[type].name;
         MerTableColumn title =
             mer_layer_table_has(table, MER_COLUMN_LAYER) ? MER_COLUMN_LAYER : MER_COLUMN_NAME;
         op.name = mer_layer_table_field(table, title).length > 0

@@ -4,6 +4,8 @@
 #include "import/layer_list.h"
 #include "import/maestro_text.h"
 
+#include "base/word_list.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,25 +57,18 @@ static void take(const Reader *reader, const char *name, int64_t *value)
 
 static MerStatus read_type(const Reader *reader, Type *type)
 {
-    static const char *const others[] = {"LSTM", "POOL", "RESIDUAL_IDENTITY"};
-    const MerMaestroLayer   *layer = reader->layer;
-    *type = CONV; /* MAESTRO's default */
-    for (int i = 0; *layer->type != '\0' && i < TYPE_COUNT; i++) {
-        if (strcmp(layer->type, types[i].name) == 0) {
-            *type = (Type)i;
+    const MerMaestroLayer *layer = reader->layer;
+    const char            *name = *layer->type != '\0' ? layer->type : "CONV"; /* the default */
+    for (*type = 0; *type < TYPE_COUNT; (*type)++) {
+        if (strcmp(name, types[*type].name) == 0) {
             return MER_OK;
         }
     }
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(layer->type, others[i]) == 0) {
-            return mer_error_set(reader->error, MER_UNSUPPORTED,
-                                 "%s:%d:%d: layer %.60s: type %s has no meaning in MAESTRO's model",
-                                 reader->path, layer->type_place.line, layer->type_place.column,
-                                 layer->name, layer->type);
-        }
-    }
-    if (*layer->type == '\0') {
-        return MER_OK;
+    if (mer_word_list_has("LSTM POOL RESIDUAL_IDENTITY", name)) {
+        return mer_error_set(reader->error, MER_UNSUPPORTED,
+                             "%s:%d:%d: layer %.60s: type %s has no meaning in MAESTRO's model",
+                             reader->path, layer->type_place.line, layer->type_place.column,
+                             layer->name, name);
     }
     return fail(reader, layer->type_place,
                 "expected the type CONV, DSCONV, NGCONV, TRCONV, FC, GEMM or BMM, found ",
@@ -146,20 +141,15 @@ static MerStatus read_product(const Reader *reader, Type type, MerOp *op)
 
 static MerStatus check_names(const Reader *reader, Type type)
 {
-    static const char *const window[] = {"N", "G", "K", "C", "R", "S", "Y", "X", "Y'", "X'"};
-    static const char *const product[] = {"B", "M", "N", "K"};
-    bool                     is_product = type == GEMM || type == BMM;
-    const char *const       *names = is_product ? product : window;
+    bool        is_product = type == GEMM || type == BMM;
+    const char *names = is_product ? "B M N K" : "N G K C R S Y X Y' X'";
     for (int i = 0; i < reader->layer->dim_count; i++) {
-        bool found = false;
-        for (int j = 0; j < (is_product ? 4 : 10); j++) {
-            found |= strcmp(reader->layer->dims[i].name, names[j]) == 0;
-        }
-        if (!found) {
-            return fail(reader, reader->layer->dims[i].place,
+        const MerMaestroSize *size = &reader->layer->dims[i];
+        if (!mer_word_list_has(names, size->name)) {
+            return fail(reader, size->place,
                         is_product ? "expected a size B, M, N or K, found "
                                    : "expected a size N, G, K, C, R, S, Y, X, Y' or X', found ",
-                        reader->layer->dims[i].name);
+                        size->name);
         }
     }
     return MER_OK;

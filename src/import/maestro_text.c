@@ -12,85 +12,92 @@
 
 enum { MAX_ITEMS = 1000000 };
 
+#define NUMBER "an integer or the name of a Constant"
+#define OUT_OF_RANGE "the value is %lld, expected an integer in 1 .. %d"
+
 typedef struct Parser {
     const char     *path, *next, *end, *line_start;
     int             line;
-    char           *word;    /* "" at the end; braces and parentheses are words of one letter */
+    const char     *word;    /* "" at the end; braces and parentheses are words of one letter */
     MerMaestroPlace place;   /* of `word` */
     bool            is_next; /* a comma stands before `word` */
     MerArena       *arena, *scratch;
     MerNameTable    constants; /* name to int64_t */
-    MerStatus       status;
+    MerStatus       status;    /* of the first failure */
     MerError       *error;
 } Parser;
 
-__attribute__((format(printf, 3, 4))) static bool fail_at(Parser *parser, MerMaestroPlace place,
+/* Keeps the first message and jumps to the end of the file: what is parsed after that is harmless. */
+__attribute__((format(printf, 3, 4))) static void fail_at(Parser *parser, MerMaestroPlace place,
                                                           const char *format, ...)
 {
     char    text[400];
     va_list arguments;
     if (parser->status != MER_OK) {
-        return false;
+        return;
     }
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     parser->status = mer_error_set(parser->error, MER_INVALID, "%s:%d:%d: %s", parser->path,
                                    place.line, place.column, text);
-    return false;
+    parser->next = parser->end;
+    parser->word = "";
 }
 
-static bool expected(Parser *parser, const char *what)
+static void expected(Parser *parser, const char *what)
 {
-    return *parser->word == '\0'
-               ? fail_at(parser, parser->place, "the file ends here, expected %s", what)
-               : fail_at(parser, parser->place, "found \"%.40s\", expected %s", parser->word, what);
+    if (*parser->word == '\0') {
+        fail_at(parser, parser->place, "the file ends here, expected %s", what);
+    } else {
+        fail_at(parser, parser->place, "found \"%.40s\", expected %s", parser->word, what);
+    }
 }
 
-static bool is_comment(const Parser *parser, char second)
+static bool is_pair(const Parser *parser, char first, char second)
 {
-    return parser->end - parser->next >= 2 && parser->next[0] == '/' && parser->next[1] == second;
+    return parser->end - parser->next >= 2 && parser->next[0] == first && parser->next[1] == second;
+}
+
+static bool is_comment(const Parser *parser)
+{
+    return is_pair(parser, '/', '/') || is_pair(parser, '/', '*');
+}
+
+static void step(Parser *parser)
+{
+    if (*parser->next++ == '\n') {
+        parser->line++;
+        parser->line_start = parser->next;
+    }
 }
 
 static void skip_comment(Parser *parser)
 {
-    if (is_comment(parser, '/')) {
-        while (parser->next < parser->end && *parser->next != '\n') {
-            parser->next++;
-        }
-        return;
-    }
+    bool is_line = is_pair(parser, '/', '/');
     parser->next += 2;
     while (parser->next < parser->end &&
-           !(parser->end - parser->next >= 2 && parser->next[0] == '*' && parser->next[1] == '/')) {
-        if (*parser->next++ == '\n') {
-            parser->line++;
-            parser->line_start = parser->next;
-        }
+           !(is_line ? *parser->next == '\n' : is_pair(parser, '*', '/'))) {
+        step(parser);
     }
-    parser->next = parser->end - parser->next >= 2 ? parser->next + 2 : parser->end;
+    parser->next += !is_line && parser->next < parser->end ? 2 : 0;
 }
 
 static bool is_space(const Parser *parser)
 {
-    const char *c = parser->next;
-    return isspace((unsigned char)*c) || *c == ',' || *c == ':' || *c == ';' || *c == '\0' ||
-           *c == '>' || (parser->end - c >= 2 && c[0] == '-' && c[1] == '>');
+    char c = *parser->next;
+    return isspace((unsigned char)c) || c == ',' || c == ':' || c == ';' || c == '\0' || c == '>' ||
+           is_pair(parser, '-', '>');
 }
 
 static void skip_space(Parser *parser)
 {
-    while (parser->next < parser->end) {
-        if (is_comment(parser, '/') || is_comment(parser, '*')) {
+    while (parser->next < parser->end && (is_comment(parser) || is_space(parser))) {
+        if (is_comment(parser)) {
             skip_comment(parser);
-        } else if (is_space(parser)) {
-            parser->is_next |= *parser->next == ',';
-            if (*parser->next++ == '\n') {
-                parser->line++;
-                parser->line_start = parser->next;
-            }
         } else {
-            return;
+            parser->is_next |= *parser->next == ',';
+            step(parser);
         }
     }
 }
@@ -111,7 +118,7 @@ static void advance(Parser *parser)
         parser->next++;
     } else {
         while (parser->next < parser->end && !is_brace(*parser->next) && !is_space(parser) &&
-               !is_comment(parser, '/') && !is_comment(parser, '*')) {
+               !is_comment(parser)) {
             parser->next++;
         }
     }
@@ -123,313 +130,283 @@ static bool is_word(const Parser *parser, const char *word)
     return strcmp(parser->word, word) == 0;
 }
 
-static bool take(Parser *parser, const char *word)
+/* Inside a block: it has not ended, and nothing has failed. */
+static bool is_open(const Parser *parser)
 {
-    char what[8];
-    if (!is_word(parser, word)) {
-        snprintf(what, sizeof what, "\"%s\"", word);
-        return expected(parser, what);
-    }
-    advance(parser);
-    return true;
+    return parser->status == MER_OK && !is_word(parser, "}");
 }
 
-static bool take_name(Parser *parser, const char *what, const char **name)
+static void take(Parser *parser, const char *word)
 {
-    if (*parser->word == '\0' || is_brace(*parser->word)) {
-        return expected(parser, what);
+    if (is_word(parser, word)) {
+        advance(parser);
+    } else {
+        expected(parser, mer_arena_format(parser->scratch, "\"%s\"", word));
     }
-    *name = mer_arena_text(parser->arena, parser->word);
-    advance(parser);
-    return true;
+}
+
+static const char *take_name(Parser *parser, const char *what)
+{
+    const char *name = "";
+    if (*parser->word == '\0' || is_brace(*parser->word)) {
+        expected(parser, what);
+    } else {
+        name = mer_arena_text(parser->arena, parser->word);
+        advance(parser);
+    }
+    return name;
 }
 
 /* An integer or the name of a constant. */
-static bool take_number(Parser *parser, int64_t *number)
+static int64_t number_of(Parser *parser, const char *word, int64_t minimum)
 {
-    const int64_t *constant = mer_name_table_find(&parser->constants, parser->word);
-    if (constant != NULL) {
-        *number = *constant;
-    } else if (!mer_parse_int(parser->word, number)) {
-        return expected(parser, "an integer or the name of a Constant");
+    const int64_t *constant = mer_name_table_find(&parser->constants, word);
+    int64_t        number = constant != NULL ? *constant : 0;
+    if (constant == NULL && !mer_parse_int(word, &number)) {
+        expected(parser, NUMBER);
+    } else if (number < minimum || number > INT32_MAX) {
+        fail_at(parser, parser->place, OUT_OF_RANGE, (long long)number, INT32_MAX);
     }
-    if (*number < 1 || *number > INT32_MAX) {
-        return fail_at(parser, parser->place, "the value is %lld, expected an integer in 1 .. %d",
-                       (long long)*number, INT32_MAX);
-    }
-    advance(parser);
-    return true;
+    return number;
 }
 
-static bool parse_constant(Parser *parser)
+static int64_t take_number(Parser *parser)
 {
-    const char *name;
-    int64_t    *value = MER_NEW(parser->arena, int64_t);
+    int64_t number = number_of(parser, parser->word, 1);
+    advance(parser);
+    return number;
+}
+
+static void parse_constant(Parser *parser)
+{
+    int64_t *value = MER_NEW(parser->arena, int64_t);
     advance(parser);
     MerMaestroPlace place = parser->place;
-    if (!take_name(parser, "the name of a constant", &name)) {
-        return false;
-    }
+    const char     *name = take_name(parser, "the name of a constant");
     if (mer_name_table_find(&parser->constants, name) != NULL) {
-        return fail_at(parser, place, "the constant \"%.40s\" is defined twice", name);
+        fail_at(parser, place, "the constant \"%.40s\" is defined twice", name);
     }
-    if (!take_number(parser, value)) {
-        return false;
-    }
+    *value = take_number(parser);
     mer_name_table_set(&parser->constants, name, value);
-    return true;
 }
 
 /* `{ K: 64, C: 3 }`, colons optional. */
-static bool parse_sizes(Parser *parser, MerMaestroSize **sizes, int *count)
+static void parse_sizes(Parser *parser, MerMaestroSize **sizes, int *count)
 {
-    if (!take(parser, "{")) {
-        return false;
-    }
-    while (!is_word(parser, "}")) {
-        MerMaestroSize size = {0};
-        if (*count == 64) {
-            return expected(parser, "at most 64 sizes");
-        }
+    take(parser, "{");
+    while (is_open(parser)) {
         MerMaestroPlace name_place = parser->place;
-        if (!take_name(parser, "the name of a size or \"}\"", &size.name)) {
-            return false;
+        if (*count == 64) {
+            expected(parser, "at most 64 sizes");
         }
+        MerMaestroSize size = {.name = take_name(parser, "the name of a size or \"}\"")};
         if (mer_maestro_find(*sizes, *count, size.name) != NULL) {
-            return fail_at(parser, name_place, "%.40s is given twice", size.name);
+            fail_at(parser, name_place, "%.40s is given twice", size.name);
         }
         size.place = parser->place;
-        if (!take_number(parser, &size.value)) {
-            return false;
-        }
+        size.value = take_number(parser);
         MER_GROW(parser->arena, *sizes, *count);
         (*sizes)[(*count)++] = size;
     }
-    return take(parser, "}");
+    take(parser, "}");
 }
 
 /* `Sz(D)`, the word at hand being Sz or ending in it. */
-static bool parse_size(Parser *parser, int sign, MerMaestroValue *value)
+static void parse_size(Parser *parser, int sign, MerMaestroValue *value)
 {
-    MerMaestroTerm term = {.sign = sign};
     advance(parser);
-    if (!take(parser, "(") || !take_name(parser, "the name of a size", &term.size_of)) {
-        return false;
-    }
+    take(parser, "(");
+    MerMaestroTerm term = {.size_of = take_name(parser, "the name of a size"), .sign = sign};
     if (value->term_count == MER_MAESTRO_TERMS) {
-        return expected(parser, "at most 4 sizes in a value");
+        expected(parser, "at most 4 sizes in a value");
+    } else {
+        value->terms[value->term_count++] = term;
     }
-    value->terms[value->term_count++] = term;
-    return take(parser, ")");
+    take(parser, ")");
 }
 
-/* An integer or a constant inside a word; `length` letters of it are the term. */
-static bool add_number(Parser *parser, const char *text, size_t length, int sign, int64_t *sum)
-{
-    const char    *term = mer_arena_text_n(parser->scratch, text, length);
-    const int64_t *constant = mer_name_table_find(&parser->constants, term);
-    int64_t        number = constant != NULL ? *constant : 0;
-    if (constant == NULL && !mer_parse_int(term, &number)) {
-        return expected(parser, "an integer or the name of a Constant");
-    }
-    if (number < 0 || number > INT32_MAX) {
-        return fail_at(parser, parser->place, "the value is %lld, expected an integer in 1 .. %d",
-                       (long long)number, INT32_MAX);
-    }
-    *sum += sign * number;
-    return true;
-}
-
-/* The terms of one word from `text` on; true in `needs_term` if it ends with a sign. */
-static bool parse_terms(Parser *parser, MerMaestroValue *value, int *sign, bool *needs_term)
+/* The terms of one word; true in `needs_term` if it ends with a sign. */
+static void parse_terms(Parser *parser, MerMaestroValue *value, int *sign, bool *needs_term)
 {
     const char *text = parser->word;
     int64_t     unused;
     bool        is_whole =
         mer_name_table_find(&parser->constants, text) != NULL || mer_parse_int(text, &unused);
-    if (*needs_term && is_whole) { /* a name may have a hyphen */
-        *needs_term = false;
-        return add_number(parser, text, strlen(text), *sign, &value->number) &&
-               (advance(parser), true);
-    }
-    while (*text != '\0') {
-        size_t length = strcspn(text, "+-");
+    while (parser->status == MER_OK && *text != '\0') {
+        /* A name may have a hyphen. */
+        size_t length = *needs_term && is_whole ? strlen(text) : strcspn(text, "+-");
         if (length == 0 && *needs_term) {
-            return expected(parser, "an integer or the name of a Constant");
-        }
-        if (length == 0) {
+            expected(parser, NUMBER);
+        } else if (length == 0) {
             *sign = *text++ == '-' ? -1 : 1;
             *needs_term = true;
-            continue;
+        } else if (strcmp(text, "Sz") == 0) {
+            *needs_term = false;
+            parse_size(parser, *sign, value);
+            return;
+        } else {
+            *needs_term = false;
+            value->number +=
+                *sign * number_of(parser, mer_arena_text_n(parser->scratch, text, length), 0);
+            text += length;
         }
-        *needs_term = false;
-        if (strcmp(text, "Sz") == 0) {
-            return parse_size(parser, *sign, value);
-        }
-        if (!add_number(parser, text, length, *sign, &value->number)) {
-            return false;
-        }
-        text += length;
     }
     advance(parser);
-    return true;
 }
 
 /* `8`, `Sz(R)` or `8+Sz(S)-1`. */
-static bool parse_value(Parser *parser, MerMaestroValue *value)
+static MerMaestroValue parse_value(Parser *parser)
 {
     MerMaestroPlace place = parser->place;
+    MerMaestroValue value = {0};
     int             sign = 1;
     bool            needs_term = true;
-    *value = (MerMaestroValue){0};
     do {
         if (*parser->word == '\0' || is_brace(*parser->word)) {
-            return expected(parser, "an integer or the name of a Constant");
+            expected(parser, NUMBER);
         }
-        if (!parse_terms(parser, value, &sign, &needs_term)) {
-            return false;
-        }
+        parse_terms(parser, &value, &sign, &needs_term);
         if (needs_term && parser->is_next) {
-            return fail_at(parser, place, "the sum ends with a sign, expected another term");
+            fail_at(parser, place, "the sum ends with a sign, expected another term");
         }
-    } while (needs_term || (!parser->is_next && (*parser->word == '+' || *parser->word == '-')));
-    if (value->term_count == 0 && (value->number < 1 || value->number > INT32_MAX)) {
-        return fail_at(parser, place, "the value is %lld, expected an integer in 1 .. %d",
-                       (long long)value->number, INT32_MAX);
+    } while (parser->status == MER_OK &&
+             (needs_term || (!parser->is_next && (*parser->word == '+' || *parser->word == '-'))));
+    if (value.term_count == 0 && (value.number < 1 || value.number > INT32_MAX)) {
+        fail_at(parser, place, OUT_OF_RANGE, (long long)value.number, INT32_MAX);
     }
-    return true;
+    return value;
 }
 
 /* `TemporalMap(size,offset) K`, `SpatialMap(size,offset) K` or `Cluster(size, P)`. */
-static bool parse_directive(Parser *parser, MerMaestroDirective *directive)
+static MerMaestroDirective parse_directive(Parser *parser)
 {
     static const char *const names[] = {"TemporalMap", "SpatialMap", "Cluster"};
+    MerMaestroDirective      directive = {.dim = "", .place = parser->place};
     int                      kind = 0;
     while (kind < 3 && !is_word(parser, names[kind])) {
         kind++;
     }
     if (kind == 3) {
-        return expected(parser, "TemporalMap, SpatialMap, Cluster or \"}\"");
+        expected(parser, "TemporalMap, SpatialMap, Cluster or \"}\"");
     }
-    *directive =
-        (MerMaestroDirective){.kind = (MerMaestroMap)kind, .dim = "", .place = parser->place};
+    directive.kind = (MerMaestroMap)kind;
     advance(parser);
-    if (!take(parser, "(") || !parse_value(parser, &directive->size)) {
-        return false;
-    }
+    take(parser, "(");
+    directive.size = parse_value(parser);
     if (kind == MER_MAESTRO_CLUSTER) {
-        if (!is_word(parser, ")") && !take_name(parser, "P or L", &directive->dim)) {
-            return false;
-        }
-        return take(parser, ")");
+        directive.dim = is_word(parser, ")") ? "" : take_name(parser, "P or L");
+        take(parser, ")");
+    } else {
+        directive.offset = parse_value(parser);
+        take(parser, ")");
+        directive.dim = take_name(parser, "the name of a size");
     }
-    return parse_value(parser, &directive->offset) && take(parser, ")") &&
-           take_name(parser, "the name of a size", &directive->dim);
+    return directive;
 }
 
-static bool parse_dataflow(Parser *parser, MerMaestroLayer *layer)
+static void parse_dataflow(Parser *parser, MerMaestroLayer *layer)
 {
     if (layer->has_dataflow) {
-        return fail_at(parser, parser->place, "layer %.40s has a second Dataflow", layer->name);
+        fail_at(parser, parser->place, "layer %.40s has a second Dataflow", layer->name);
     }
     layer->has_dataflow = true;
-    if (!take(parser, "{")) {
-        return false;
-    }
-    while (!is_word(parser, "}")) {
-        MerMaestroDirective directive;
-        if (layer->directive_count == MAX_ITEMS || !parse_directive(parser, &directive)) {
-            return expected(parser, "fewer directives");
+    take(parser, "{");
+    while (is_open(parser)) {
+        if (layer->directive_count == MAX_ITEMS) {
+            expected(parser, "fewer directives");
         }
         MER_GROW(parser->arena, layer->directives, layer->directive_count);
-        layer->directives[layer->directive_count++] = directive;
+        layer->directives[layer->directive_count++] = parse_directive(parser);
     }
-    return take(parser, "}");
+    take(parser, "}");
 }
 
-static bool parse_type(Parser *parser, MerMaestroLayer *layer)
+static void parse_part(Parser *parser, MerMaestroLayer *layer)
 {
-    layer->type_place = parser->place;
-    return take_name(parser, "the type of a layer", &layer->type);
+    bool is_type = is_word(parser, "Type"), is_stride = is_word(parser, "Stride");
+    bool is_dims = is_word(parser, "Dimensions"), is_flow = is_word(parser, "Dataflow");
+    if (!is_type && !is_stride && !is_dims && !is_flow) {
+        expected(parser, "Type, Stride, Dimensions, Dataflow or \"}\"");
+    }
+    advance(parser);
+    if (is_type) {
+        layer->type_place = parser->place;
+        layer->type = take_name(parser, "the type of a layer");
+    } else if (is_flow) {
+        parse_dataflow(parser, layer);
+    } else {
+        parse_sizes(parser, is_dims ? &layer->dims : &layer->strides,
+                    is_dims ? &layer->dim_count : &layer->stride_count);
+    }
 }
 
-static bool parse_layer(Parser *parser, MerMaestroLayer *layer)
+static MerMaestroLayer parse_layer(Parser *parser)
 {
-    *layer = (MerMaestroLayer){.type = "", .place = parser->place};
-    if (!take(parser, "Layer") || !take_name(parser, "the name of a layer", &layer->name) ||
-        !take(parser, "{")) {
-        return false;
+    MerMaestroLayer layer = {.type = "", .place = parser->place};
+    advance(parser);
+    layer.name = take_name(parser, "the name of a layer");
+    take(parser, "{");
+    while (is_open(parser)) {
+        parse_part(parser, &layer);
     }
-    bool good = true;
-    while (good && !is_word(parser, "}")) {
-        bool is_type = is_word(parser, "Type"), is_stride = is_word(parser, "Stride");
-        bool is_dims = is_word(parser, "Dimensions"), is_flow = is_word(parser, "Dataflow");
-        if (!is_type && !is_stride && !is_dims && !is_flow) {
-            return expected(parser, "Type, Stride, Dimensions, Dataflow or \"}\"");
-        }
-        advance(parser);
-        good = is_type     ? parse_type(parser, layer)
-               : is_stride ? parse_sizes(parser, &layer->strides, &layer->stride_count)
-               : is_dims   ? parse_sizes(parser, &layer->dims, &layer->dim_count)
-                           : parse_dataflow(parser, layer);
-    }
-    return good && take(parser, "}");
+    take(parser, "}");
+    return layer;
 }
 
-static bool parse_network(Parser *parser, MerMaestroFile *file)
+static void parse_network(Parser *parser, MerMaestroFile *file)
 {
     MerMaestroNetwork network = {.place = parser->place};
     advance(parser);
-    if (!take_name(parser, "the name of a network", &network.name) || !take(parser, "{")) {
-        return false;
-    }
-    while (!is_word(parser, "}")) {
-        MerMaestroLayer layer;
+    network.name = take_name(parser, "the name of a network");
+    take(parser, "{");
+    while (is_open(parser)) {
         if (!is_word(parser, "Layer")) {
-            return expected(parser, "Layer or \"}\"");
-        }
-        if (network.layer_count == MAX_ITEMS || !parse_layer(parser, &layer)) {
-            return expected(parser, "fewer layers");
+            expected(parser, "Layer or \"}\"");
+        } else if (network.layer_count == MAX_ITEMS) {
+            expected(parser, "fewer layers");
         }
         MER_GROW(parser->arena, network.layers, network.layer_count);
-        network.layers[network.layer_count++] = layer;
+        network.layers[network.layer_count++] = parse_layer(parser);
         /* Words are needed no longer than the layer they stand in. */
-        char *word = mer_arena_text(parser->arena, parser->word);
+        const char *word = mer_arena_text(parser->arena, parser->word);
         mer_arena_reset(parser->scratch);
         parser->word = word;
     }
     MER_GROW(parser->arena, file->networks, file->network_count);
     file->networks[file->network_count++] = network;
-    return take(parser, "}");
+    take(parser, "}");
 }
 
 /* A block of hardware, whose keys are another reader's: skipped with its braces. */
-static bool skip_block(Parser *parser)
+static void skip_block(Parser *parser)
 {
     int depth = 0;
     advance(parser);
     if (!is_word(parser, "{")) {
-        return expected(parser, "\"{\"");
+        expected(parser, "\"{\"");
     }
     do {
         depth += is_word(parser, "{") - is_word(parser, "}");
         if (*parser->word == '\0') {
-            return expected(parser, "\"}\"");
+            expected(parser, "\"}\"");
         }
         advance(parser);
-    } while (depth > 0);
-    return true;
+    } while (parser->status == MER_OK && depth > 0);
 }
 
 static void parse_file(Parser *parser, MerMaestroFile *file)
 {
-    bool good = true;
     advance(parser);
-    while (good && *parser->word != '\0') {
-        good = is_word(parser, "Constant")      ? parse_constant(parser)
-               : is_word(parser, "Network")     ? parse_network(parser, file)
-               : is_word(parser, "Accelerator") ? skip_block(parser)
-                                                : expected(parser, "Constant or Network");
+    while (*parser->word != '\0') {
+        if (is_word(parser, "Constant")) {
+            parse_constant(parser);
+        } else if (is_word(parser, "Network")) {
+            parse_network(parser, file);
+        } else if (is_word(parser, "Accelerator")) {
+            skip_block(parser);
+        } else {
+            expected(parser, "Constant or Network");
+        }
     }
 }
 

@@ -2,11 +2,6 @@
  * parameters, and convolutions before a normalisation have no bias. */
 #include "import/network_build.h"
 
-static int64_t image_size(const MerNetworkBuilder *b)
-{
-    return b->rows > 0 ? b->rows * b->columns : 1;
-}
-
 static int add_activation(MerNetworkBuilder *b, const char *name)
 {
     MerValue value = {.name = name,
@@ -55,21 +50,31 @@ MerNetworkBuilder mer_network_begin(MerGraph *graph, int64_t channels, int64_t r
     return b;
 }
 
+/* An operator of a layer, `name` and `part` together. */
+static MerOp part_op(const MerNetworkBuilder *b, const char *name, const char *part,
+                     const char *source, MerOpKind kind)
+{
+    return mer_op_make(mer_arena_format(b->graph->arena, "%s%s", name, part), source, kind);
+}
+
 static void add_norm(MerNetworkBuilder *b, const char *name)
 {
-    MerOp op = mer_op_make(mer_arena_format(b->graph->arena, "%s.norm", name), "BatchNormalization",
-                           MER_OP_NORM);
+    MerOp op = part_op(b, name, ".norm", "BatchNormalization", MER_OP_NORM);
     int   inputs[] = {b->value, add_weight(b, op.name, "scale", 1, &b->channels),
                       add_weight(b, op.name, "shift", 1, &b->channels)};
     add_op(b, &op, inputs, 3);
 }
 
-static void add_relu(MerNetworkBuilder *b, const char *name)
+/* The next value from the one before. */
+static void add_step(MerNetworkBuilder *b, MerOp op)
 {
-    MerOp op =
-        mer_op_make(mer_arena_format(b->graph->arena, "%s.relu", name), "Relu", MER_OP_ELEMENTWISE);
     int input = b->value;
     add_op(b, &op, &input, 1);
+}
+
+static void add_relu(MerNetworkBuilder *b, const char *name)
+{
+    add_step(b, part_op(b, name, ".relu", "Relu", MER_OP_ELEMENTWISE));
 }
 
 static int64_t windows(int64_t size, int pad, int kernel, int stride)
@@ -155,9 +160,8 @@ MerStatus mer_network_residual(MerNetworkBuilder *b, const char *name, int64_t o
     if (stride > 1 || side.channels != out) {
         MER_TRY(mer_network_conv(&side, &shortcut, error));
     }
-    MerOp op =
-        mer_op_make(mer_arena_format(b->graph->arena, "%sadd", name), "Add", MER_OP_ELEMENTWISE);
-    int inputs[] = {b->value, side.value};
+    MerOp op = part_op(b, name, "add", "Add", MER_OP_ELEMENTWISE);
+    int   inputs[] = {b->value, side.value};
     add_op(b, &op, inputs, 2);
     add_relu(b, name);
     return MER_OK;
@@ -179,44 +183,34 @@ MerStatus mer_network_max_pool(MerNetworkBuilder *b, const char *name, int kerne
     int64_t rows = windows(b->rows, pad, kernel, stride);
     int64_t columns = windows(b->columns, pad, kernel, stride);
     MerOp   op = mer_op_make(name, "MaxPool", MER_OP_POOL);
-    int     input = b->value;
     MER_TRY(check_image(b, name, rows, columns, error));
     set_window(b, &op, (int[]){stride, stride}, (int[]){pad, pad});
     b->rows = rows;
     b->columns = columns;
-    add_op(b, &op, &input, 1);
+    add_step(b, op);
     return MER_OK;
 }
 
 void mer_network_global_pool(MerNetworkBuilder *b, const char *name)
 {
-    MerOp op = mer_op_make(name, "GlobalAveragePool", MER_OP_POOL);
-    int   input = b->value;
     b->rows = b->columns = 1;
-    add_op(b, &op, &input, 1);
+    add_step(b, mer_op_make(name, "GlobalAveragePool", MER_OP_POOL));
 }
 
-MerStatus mer_network_linear(MerNetworkBuilder *b, const char *name, int64_t out, bool is_output,
-                             MerError *error)
+void mer_network_linear(MerNetworkBuilder *b, const char *name, int64_t out, bool is_output)
 {
-    int64_t inputs = b->channels * image_size(b);
-    int64_t shape[] = {out, inputs};
     if (b->rows > 0) {
-        MerOp flatten = mer_op_make(mer_arena_format(b->graph->arena, "%s.flatten", name),
-                                    "Flatten", MER_OP_MOVE);
-        int   input = b->value;
-        b->channels = inputs;
+        b->channels *= b->rows * b->columns;
         b->rows = b->columns = 0;
-        add_op(b, &flatten, &input, 1);
+        add_step(b, part_op(b, name, ".flatten", "Flatten", MER_OP_MOVE));
     }
-    MerOp op = mer_op_make(name, "Gemm", MER_OP_GEMM);
-    op.dims[MER_DIM_C] = inputs;
+    int64_t shape[] = {out, b->channels};
+    MerOp   op = mer_op_make(name, "Gemm", MER_OP_GEMM);
+    op.dims[MER_DIM_C] = b->channels;
     op.dims[MER_DIM_K] = out;
     int values[] = {b->value, add_weight(b, name, "weight", 2, shape),
                     add_weight(b, name, "bias", 1, &out)};
     b->channels = out;
-    (void)error;
     add_op(b, &op, values, 3);
     b->graph->values[b->value].is_output = is_output;
-    return MER_OK;
 }

@@ -32,7 +32,6 @@ MerStatus mer_network_max_pool(MerNetworkBuilder *b, const char *name, int kerne
 /* The mean of every channel, as a list of numbers. */
 void mer_network_global_pool(MerNetworkBuilder *b, const char *name);
 /* Fully connected, with a bias; the end of the network where `is_output`. */
-MerStatus mer_network_linear(MerNetworkBuilder *b, const char *name, int64_t out, bool is_output,
-                             MerError *error);
+void mer_network_linear(MerNetworkBuilder *b, const char *name, int64_t out, bool is_output);
 
 #endif

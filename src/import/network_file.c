@@ -3,10 +3,10 @@
 #include "import/network_build.h"
 
 #include "base/file.h"
+#include "base/yaml_need.h"
 #include "mercator/import.h"
 #include "mercator/option.h"
 #include "mercator/text.h"
-#include "mercator/yaml.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,13 +48,6 @@ static MerStatus read_number(const Reader *r, const MerYaml *node, int64_t maxim
                ? MER_OK
                : mer_yaml_error(node, error, "setting %s is %s, expected a whole number up to %lld",
                                 node->text, named, (long long)maximum);
-}
-
-static MerStatus get_number(const Reader *r, MerYaml *map, const char *key, int64_t *value,
-                            MerError *error)
-{
-    MerYaml *node = mer_yaml_get(map, key);
-    return node ? read_number(r, node, MAX_SIZE, value, error) : MER_OK;
 }
 
 /* `3`, or `[10, 4]` for rows and columns. */
@@ -116,19 +109,22 @@ static const char *const layer_kinds[LAYER_KINDS] = {"conv",     "residual",    
 /* The blocks of a stage follow each other; the first one has the stride. */
 static MerStatus read_blocks(Reader *r, MerYaml *map, int kind, const char *name, MerError *error)
 {
-    int64_t out, repeat = 1;
-    int     stride[2] = {1, 1};
-    bool    has_norm = true, is_many = mer_yaml_get(map, "repeat") != NULL;
+    MerYaml *count = mer_yaml_get(map, "repeat");
+    int64_t  out, repeat = 1;
+    int      stride[2] = {1, 1};
+    bool     has_norm = true;
     MER_TRY(need_out(r, map, &out, error));
     MER_TRY(get_pair(r, map, "stride", 1, stride, error));
-    MER_TRY(get_number(r, map, "repeat", &repeat, error));
+    if (count) {
+        MER_TRY(read_number(r, count, MAX_SIZE, &repeat, error));
+    }
     MER_TRY(mer_yaml_get_bool(map, "shortcut_norm", &has_norm, error));
     if (repeat < 1 || repeat > MAX_REPEAT) {
         return mer_yaml_error(map, error, "%s.repeat is %lld, expected 1 to %d", map->path,
                               (long long)repeat, MAX_REPEAT);
     }
     for (int i = 0; i < repeat; i++) {
-        const char *own = is_many ? mer_arena_format(r->arena, "%s%d", name, i) : name;
+        const char *own = count ? mer_arena_format(r->arena, "%s%d", name, i) : name;
         int         step = i == 0 ? stride[0] : 1;
         MER_TRY(kind == RESIDUAL
                     ? mer_network_residual(&r->builder, own, out, step, has_norm, error)
@@ -194,7 +190,7 @@ static MerStatus read_layer(Reader *r, MerYaml *map, bool is_last, MerError *err
         break;
     case LINEAR:
         MER_TRY(need_out(r, map, &out, error));
-        MER_TRY(mer_network_linear(&r->builder, name, out, is_last, error));
+        mer_network_linear(&r->builder, name, out, is_last);
         break;
     default:
         MER_TRY(read_blocks(r, map, kind, name, error));
@@ -260,10 +256,8 @@ static MerStatus build(Reader *r, MerYaml *root, const char *name, MerGraph **gr
     MerYaml *list;
     int64_t  size[3];
     MER_TRY(mer_yaml_format(root, "network", 1, error));
-    MER_TRY(mer_yaml_need(root, "settings", &r->settings, error));
-    MER_TRY(mer_yaml_check_kind(r->settings, MER_YAML_MAP, error));
-    MER_TRY(mer_yaml_need(root, "layers", &list, error));
-    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    MER_TRY(mer_yaml_need_kind(root, "settings", MER_YAML_MAP, &r->settings, error));
+    MER_TRY(mer_yaml_need_kind(root, "layers", MER_YAML_LIST, &list, error));
     mer_yaml_get(root, "summary");
     MER_TRY(mer_yaml_finish(root, error));
     MER_TRY(check_changes(r, name, error));

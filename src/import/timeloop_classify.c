@@ -19,14 +19,18 @@ MerStatus mer_timeloop_unsupported(const MerTimeloopProblem *problem, const MerY
                          place->file, place->line, place->column, what, name);
 }
 
+static bool is_sliding(const MerTimeloopRank *rank)
+{
+    return rank->term_count > 1 || rank->terms[0].coefficient != 1;
+}
+
 static bool slides(const MerTimeloopSpace *space)
 {
+    bool found = false;
     for (int i = 0; i < space->rank_count; i++) {
-        if (space->ranks[i].term_count > 1 || space->ranks[i].terms[0].coefficient != 1) {
-            return true;
-        }
+        found |= is_sliding(&space->ranks[i]);
     }
-    return false;
+    return found;
 }
 
 static bool is_weights_name(const char *name)
@@ -35,20 +39,25 @@ static bool is_weights_name(const char *name)
            strncmp(name, "Filter", 6) == 0 || strncmp(name, "filter", 6) == 0;
 }
 
+static void swap(MerTimeloopSpace *a, MerTimeloopSpace *b)
+{
+    MerTimeloopSpace copy = *a;
+    *a = *b;
+    *b = copy;
+}
+
 /* I, W, O: the output is written, the input is the one that slides; without sliding the weights are
  * the one named so, else the second. */
 static MerStatus sort_spaces(MerTimeloopProblem *problem)
 {
-    MerTimeloopSpace *spaces = problem->spaces, swap;
+    MerTimeloopSpace *spaces = problem->spaces;
     for (int i = 0; i < OUTPUT; i++) {
+        if (spaces[i].is_output && spaces[OUTPUT].is_output) {
+            return mer_timeloop_unsupported(problem, spaces[i].place,
+                                            "two data-spaces are written: ", spaces[i].name);
+        }
         if (spaces[i].is_output) {
-            if (spaces[OUTPUT].is_output) {
-                return mer_timeloop_unsupported(problem, spaces[i].place,
-                                                "two data-spaces are written: ", spaces[i].name);
-            }
-            swap = spaces[i];
-            spaces[i] = spaces[OUTPUT];
-            spaces[OUTPUT] = swap;
+            swap(&spaces[i], &spaces[OUTPUT]);
         }
     }
     if (!spaces[OUTPUT].is_output) {
@@ -63,9 +72,7 @@ static MerStatus sort_spaces(MerTimeloopProblem *problem)
         slides(&spaces[1]) || (!slides(&spaces[0]) && is_weights_name(spaces[0].name) &&
                                !is_weights_name(spaces[1].name));
     if (is_swapped) {
-        swap = spaces[0];
-        spaces[0] = spaces[1];
-        spaces[1] = swap;
+        swap(&spaces[0], &spaces[1]);
     }
     return MER_OK;
 }
@@ -173,21 +180,20 @@ static MerStatus place_others(MerTimeloopProblem *problem, MerOp *op)
 
 static bool has_use(const MerTimeloopProblem *problem, unsigned use)
 {
+    bool found = false;
     for (int i = 0; i < problem->dim_count; i++) {
-        if (problem->dims[i].used == use && !problem->dims[i].is_done) {
-            return true;
-        }
+        found |= problem->dims[i].used == use && !problem->dims[i].is_done;
     }
-    return false;
+    return found;
 }
 
 static MerStatus place_dims(MerTimeloopProblem *problem, MerOp *op)
 {
-    bool has_axis[2] = {false, false}, is_sliding = slides(&problem->spaces[0]);
+    bool has_axis[2] = {false, false};
     int  axis = 0;
     for (int r = 0; r < problem->spaces[0].rank_count; r++) {
         const MerTimeloopRank *rank = &problem->spaces[0].ranks[r];
-        if (rank->term_count > 1 || rank->terms[0].coefficient != 1) {
+        if (is_sliding(rank)) {
             MER_TRY(place_sliding(problem, rank, axis, op));
             has_axis[axis++] = true;
         }
@@ -195,7 +201,7 @@ static MerStatus place_dims(MerTimeloopProblem *problem, MerOp *op)
     place_named(problem, op, has_axis);
     MER_TRY(place_others(problem, op));
     bool has_groups = has_use(problem, IN_I | IN_W | IN_O);
-    if (is_sliding || has_axis[0] || has_axis[1]) {
+    if (has_axis[0] || has_axis[1]) {
         bool is_depthwise =
             has_groups && !has_use(problem, IN_I | IN_W) && !has_use(problem, IN_W | IN_O);
         op->kind = is_depthwise ? MER_OP_DEPTHWISE : MER_OP_CONV;

@@ -3,6 +3,8 @@
 #include "import/layer_list.h"
 #include "import/timeloop.h"
 
+#include "base/word_list.h"
+#include "base/yaml_need.h"
 #include "mercator/option.h"
 
 #include <string.h>
@@ -23,8 +25,7 @@ static MerStatus need_size(MerYaml *instance, const char *name, int64_t *size, M
 static MerStatus read_dims(MerTimeloopProblem *problem)
 {
     MerYaml *list;
-    MER_TRY(mer_yaml_need(problem->shape, "dimensions", &list, problem->error));
-    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, problem->error));
+    MER_TRY(mer_yaml_need_kind(problem->shape, "dimensions", MER_YAML_LIST, &list, problem->error));
     if (list->count < 1 || list->count > MER_TIMELOOP_MAX_DIMS) {
         return mer_yaml_error(list, problem->error, "%s has %d items, expected 1 to %d", list->path,
                               list->count, MER_TIMELOOP_MAX_DIMS);
@@ -57,11 +58,10 @@ static MerStatus read_coefficients(MerTimeloopProblem *problem)
                               list->path, list->count, MER_TIMELOOP_MAX_DIMS);
     }
     for (int i = 0; i < list->count; i++) {
-        MerYaml    *map = list->items[i], *name, *value;
+        MerYaml    *map = list->items[i], *value;
         const char *text;
         MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, problem->error));
-        MER_TRY(mer_yaml_need(map, "name", &name, problem->error));
-        MER_TRY(mer_yaml_text(name, &text, problem->error));
+        MER_TRY(mer_yaml_need_text(map, "name", &text, problem->error));
         value = mer_yaml_get(problem->instance, text);
         if (value == NULL && (value = mer_yaml_get(map, "default")) == NULL) {
             return mer_yaml_error(map, problem->error,
@@ -144,13 +144,11 @@ static MerStatus read_rank(const MerTimeloopProblem *problem, const MerYaml *nod
 static MerStatus read_space(const MerTimeloopProblem *problem, MerYaml *map,
                             MerTimeloopSpace *space)
 {
-    MerYaml *name, *projection;
+    MerYaml *projection;
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, problem->error));
-    MER_TRY(mer_yaml_need(map, "name", &name, problem->error));
-    MER_TRY(mer_yaml_text(name, &space->name, problem->error));
+    MER_TRY(mer_yaml_need_text(map, "name", &space->name, problem->error));
     MER_TRY(mer_yaml_get_bool(map, "read-write", &space->is_output, problem->error));
-    MER_TRY(mer_yaml_need(map, "projection", &projection, problem->error));
-    MER_TRY(mer_yaml_check_kind(projection, MER_YAML_LIST, problem->error));
+    MER_TRY(mer_yaml_need_kind(map, "projection", MER_YAML_LIST, &projection, problem->error));
     if (projection->count > MER_TIMELOOP_MAX_RANKS) {
         return mer_timeloop_unsupported(problem, projection, "too many ranks in ", space->name);
     }
@@ -165,8 +163,8 @@ static MerStatus read_space(const MerTimeloopProblem *problem, MerYaml *map,
 static MerStatus read_long(MerTimeloopProblem *problem, MerOp *op)
 {
     MerYaml *list;
-    MER_TRY(mer_yaml_need(problem->shape, "data-spaces", &list, problem->error));
-    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, problem->error));
+    MER_TRY(
+        mer_yaml_need_kind(problem->shape, "data-spaces", MER_YAML_LIST, &list, problem->error));
     MER_TRY(read_dims(problem));
     MER_TRY(read_coefficients(problem));
     if (list->count != 3) {
@@ -240,17 +238,14 @@ static MerStatus read_short(const MerTimeloopProblem *problem, MerOp *op)
 
 static MerStatus check_version(MerYaml *map, MerError *error)
 {
-    static const char *const known[] = {"0.1", "0.2", "0.3", "0.4"};
-    MerYaml                 *node = mer_yaml_get(map, "version");
-    const char              *version;
+    MerYaml    *node = mer_yaml_get(map, "version");
+    const char *version;
     if (node == NULL) {
         return MER_OK;
     }
     MER_TRY(mer_yaml_text(node, &version, error));
-    for (int i = 0; i < 4; i++) {
-        if (strcmp(version, known[i]) == 0) {
-            return MER_OK;
-        }
+    if (mer_word_list_has("0.1 0.2 0.3 0.4", version)) {
+        return MER_OK;
     }
     return mer_error_set(error, MER_UNSUPPORTED,
                          "%s:%d:%d: problem version %.20s is not known, only 0.1 to 0.4",
@@ -261,8 +256,7 @@ MerStatus mer_timeloop_problem(MerYaml *root, MerOp *op, MerError *error)
 {
     MerYaml           *map;
     MerTimeloopProblem problem = {.error = error};
-    MER_TRY(mer_yaml_need(root, "problem", &map, error));
-    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_need_kind(root, "problem", MER_YAML_MAP, &map, error));
     MER_TRY(check_version(map, error));
     MER_TRY(mer_yaml_need(map, "shape", &problem.shape, error));
     /* Short forms keep the sizes beside `shape`. */

@@ -1,6 +1,7 @@
 /* Plans of kind "split" as `split.yaml` keeps them and as people read them. */
 #include "split/split_parts.h"
 
+#include "base/yaml_need.h"
 #include "mercator/evaluator.h"
 #include "mercator/option.h"
 #include "mercator/text.h"
@@ -207,8 +208,7 @@ static MerStatus read_plan(const MerProblem *problem, MerYaml *body, MerPlan *pl
     MerSplitPlan   *made = mer_split_new_plan(split, plan, arena);
     bool           *is_read = MER_ARRAY(arena, bool, split->layer_count + 1);
     MerYaml        *list;
-    MER_TRY(mer_yaml_need(body, "ops", &list, error));
-    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    MER_TRY(mer_yaml_need_kind(body, "ops", MER_YAML_LIST, &list, error));
     for (int i = 0; i < list->count; i++) {
         MER_TRY(read_layer(split, list->items[i], made, is_read, error));
     }

@@ -72,7 +72,7 @@ static void mark_outputs(OnnxContext *context)
         OnnxValue  *value = mer_onnx_scope_find(context->scope, name);
         if (value == NULL) {
             mer_onnx_fail_model(context, "output \"%.120s\" of the network is never written",
-                                mer_onnx_clean(context->scratch, name));
+                                mer_onnx_clean(context, name));
             return;
         }
         int index = mer_onnx_value_index(context, value); /* may move the values */

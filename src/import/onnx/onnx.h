@@ -66,12 +66,10 @@ struct OnnxFrame {
     const Onnx__FunctionProto *function;
 };
 
-typedef struct OnnxSymbol OnnxSymbol;
-struct OnnxSymbol { /* a named size */
+typedef struct OnnxSymbol { /* a named size */
     const char *name;
     int64_t     size; /* ONNX_UNKNOWN_DIM: not bound */
-    OnnxSymbol *next; /* in the order of the file */
-};
+} OnnxSymbol;
 
 typedef struct OnnxUnknown OnnxUnknown;
 struct OnnxUnknown { /* an operator type that the table does not have */
@@ -80,11 +78,9 @@ struct OnnxUnknown { /* an operator type that the table does not have */
     OnnxUnknown *next;
 };
 
-typedef struct OnnxLoopOps OnnxLoopOps;
-struct OnnxLoopOps { /* operators first .. end - 1 of the graph stand in the body of a loop */
-    int          first, end;
-    OnnxLoopOps *next;
-};
+typedef struct OnnxLoop { /* operators first .. end - 1 of the graph stand in its body */
+    int first, end;
+} OnnxLoop;
 
 typedef struct OnnxContext {
     const MerImportFile    *file;
@@ -100,12 +96,13 @@ typedef struct OnnxContext {
     const char             *prefix; /* of names inside an inlined function or loop */
     OnnxValue    absent; /* stands for an optional input that the call of a function leaves out */
     int64_t      repeat; /* of the loop that is being inlined */
-    OnnxLoopOps *loop_ops, *last_loop_ops;
-    int          depth, loop_depth;
+    OnnxLoop    *loops;  /* the outermost ones, in order */
+    int          loop_count, depth, loop_depth;
     int64_t      node_count, content_count;
-    MerNameTable functions; /* Onnx__FunctionProto by "domain name" */
-    MerNameTable symbols;   /* OnnxSymbol by name */
-    OnnxSymbol  *first_symbol, *last_symbol;
+    MerNameTable functions;   /* Onnx__FunctionProto by "domain name" */
+    MerNameTable symbols;     /* OnnxSymbol by name */
+    OnnxSymbol **symbol_list; /* in the order of the file */
+    int          symbol_count;
     MerNameTable unknowns; /* OnnxUnknown by type and domain */
     OnnxUnknown *unknown_list;
     int          mismatch_count; /* declared shapes that differ from the inferred ones */
@@ -136,22 +133,28 @@ typedef struct OnnxNode {
     int                    input_count, output_count;
     OnnxValue            **inputs;      /* NULL entries: absent */
     OnnxValue            **outputs;     /* NULL entries: nobody wants them */
-    MerType                result_type; /* of the first output; at first that of the first input */
+    MerType                result_type; /* of the first output; at first what the table says */
     OnnxWindow             window;      /* set by the inference of convolutions and pools */
 } OnnxNode;
+
+typedef struct OnnxInts {
+    int            count; /* -1: absent, -2: the content of the input is not known */
+    const int64_t *list;  /* lives as long as the model */
+} OnnxInts;
 
 typedef OnnxShape          OnnxInfer(OnnxNode *node);
 typedef void               OnnxEmit(OnnxNode *node);
 typedef const OnnxContent *OnnxFold(OnnxNode *node, int output);
 
 struct OnnxOperator {
-    const char *names;  /* separated by spaces */
-    const char *domain; /* "" or "com.microsoft" */
+    const char *names; /* separated by spaces */
     int         min_inputs;
     MerOpKind   kind;
-    OnnxInfer  *infer; /* the shape of the first output; sets the others, and result_type */
-    OnnxFold   *fold;  /* (optional) content of an output, or NULL; called after infer */
-    OnnxEmit   *emit;  /* (optional) adds the operators; default: one operator of `kind` */
+    OnnxInfer  *infer;     /* the shape of the first output; sets the others, may set result_type */
+    OnnxFold   *fold;      /* (optional) content of an output, or NULL; called after infer */
+    OnnxEmit   *emit;      /* (optional) adds the operators; default: one operator of `kind` */
+    const char *microsoft; /* (optional) names in the domain com.microsoft */
+    int         result;    /* 1 + the MerType of the first output; 0: that of the first input */
 };
 
 /* onnx_operators.c */
@@ -168,7 +171,7 @@ OnnxShape mer_onnx_fail(OnnxNode *node, const char *format, ...)
 void mer_onnx_fail_model(OnnxContext *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool        mer_onnx_failed(const OnnxContext *context);
-const char *mer_onnx_clean(MerArena *arena, const char *name); /* without control characters */
+const char *mer_onnx_clean(OnnxContext *context, const char *name); /* no control characters */
 
 /* onnx_attribute.c: the value of an attribute, or the default if it is absent; one of the wrong
  * type is a failure. */
@@ -179,9 +182,9 @@ double                      mer_onnx_real(OnnxNode *node, const char *name, doub
 const char                 *mer_onnx_text(OnnxNode *node, const char *name, const char *fallback);
 const Onnx__GraphProto     *mer_onnx_subgraph(OnnxNode *node, const char *name);
 /* Number of integers, -1 if the attribute is absent; *ints lives as long as the model. */
-int     mer_onnx_ints(OnnxNode *node, const char *name, const int64_t **ints);
-int     mer_onnx_reals(OnnxNode *node, const char *name, const float **reals);
-int64_t mer_onnx_required_int(OnnxNode *node, const char *name);
+OnnxInts mer_onnx_ints(OnnxNode *node, const char *name);
+int      mer_onnx_reals(OnnxNode *node, const char *name, const float **reals);
+int64_t  mer_onnx_required_int(OnnxNode *node, const char *name);
 
 /* onnx_tensor.c */
 MerType mer_onnx_type(int64_t data_type);
@@ -197,9 +200,7 @@ OnnxValue         *mer_onnx_value_of_tensor(OnnxContext *context, const char *na
                                             const Onnx__TensorProto *tensor);
 OnnxValue         *mer_onnx_value_of_sparse(OnnxContext *context, const char *name,
                                             const Onnx__SparseTensorProto *sparse);
-OnnxValue *mer_onnx_value_of_ints(OnnxContext *context, const char *name, int rank, int64_t count,
-                                  const int64_t *ints);
-OnnxValue *mer_onnx_value_of_node(OnnxNode *node); /* of a Constant node */
+OnnxValue         *mer_onnx_value_of_node(OnnxNode *node); /* of a Constant node */
 
 /* onnx_dims.c: inputs, declared shapes and `--dim` */
 void      mer_onnx_bind_dims(OnnxContext *context);
@@ -243,18 +244,23 @@ const OnnxContent *mer_onnx_input_content(OnnxNode *node, int input);
 void      mer_onnx_set(OnnxNode *node, int output, MerType type, OnnxShape shape);
 OnnxShape mer_onnx_shape_of(int rank, const int64_t *dims);
 OnnxShape mer_onnx_shape_unknown_dims(OnnxNode *node, int64_t rank); /* all sizes unknown */
-bool      mer_onnx_shape_is_known(const OnnxShape *shape);           /* rank and every size */
-int64_t   mer_onnx_elements(const OnnxShape *shape);                 /* -1: unknown or too many */
+/* A shape that the content of an input or, if given, an attribute lists; what is negative fails. */
+OnnxShape mer_onnx_shape_of_list(OnnxNode *node, int input, const char *attribute);
+bool      mer_onnx_shape_is_known(const OnnxShape *shape);       /* rank and every size */
+int64_t   mer_onnx_elements(const OnnxShape *shape);             /* -1: unknown or too many */
 int       mer_onnx_axis(OnnxNode *node, int64_t axis, int rank); /* 0 .. rank-1; -1 after failing */
-OnnxShape mer_onnx_broadcast(OnnxNode *node, const OnnxShape *a, const OnnxShape *b);
-const char *mer_onnx_shape_text(MerArena *arena, const OnnxShape *shape);
+/* The same of the attribute axis; -1 if the rank is not known. */
+int         mer_onnx_axis_attribute(OnnxNode *node, int64_t fallback, int rank);
+OnnxShape   mer_onnx_broadcast(OnnxNode *node, const OnnxShape *a, const OnnxShape *b);
+const char *mer_onnx_shape_text(OnnxContext *context, const OnnxShape *shape);
 int64_t     mer_onnx_multiply(OnnxNode *node, int64_t a, int64_t b); /* of sizes; -1 stays -1 */
 /* Axes from an attribute or, if given, the content of an input: bit mask, sorted and in range.
  * false: not known. *is_given says whether there were any. */
 bool mer_onnx_axes(OnnxNode *node, int input, int rank, bool *is_given, unsigned *mask);
+bool mer_onnx_reduced_axes(OnnxNode *node, unsigned *mask); /* of a reduction; false: not known */
 /* Integers from an input if it is there, else from the attribute. -2: the input's content is not
  * known; -1: neither is there. */
-int mer_onnx_ints_of(OnnxNode *node, int input, const char *attribute, const int64_t **ints);
+OnnxInts mer_onnx_ints_of(OnnxNode *node, int input, const char *attribute);
 
 /* onnx_shape_window.c: the attribute group, checked against the number of channels. */
 int64_t mer_onnx_group(OnnxNode *node, int64_t channels);
@@ -272,39 +278,26 @@ void mer_onnx_emit_part(OnnxNode *node, MerOp op, OnnxValue *const *inputs, int 
 /* A value between the parts of one node: "node/label". */
 OnnxValue *mer_onnx_part_value(OnnxNode *node, const char *label, MerType type, OnnxShape shape);
 
-/* onnx_product.c: a matrix product, (batch) x rows x inner times (batch) x inner x columns */
-typedef struct OnnxProduct {
-    OnnxShape shape; /* of the result */
-    int64_t   rows, inner, columns;
-    int64_t   batch, left_batch, right_batch; /* left and right: before broadcasting */
-} OnnxProduct;
-bool mer_onnx_product(OnnxNode *node, const OnnxShape *left, const OnnxShape *right,
-                      OnnxProduct *product);
-/* Loops of the product. A side without batch is shared: a plain GEMM. */
-MerOp mer_onnx_product_op(const OnnxNode *node, const OnnxProduct *product, bool left_is_weight);
-
 /* Inference, folding and emission; the table names them. */
-OnnxInfer mer_onnx_infer_same, mer_onnx_infer_broadcast, mer_onnx_infer_compare,
-    mer_onnx_infer_test, mer_onnx_infer_where, mer_onnx_infer_cast, mer_onnx_infer_like,
-    mer_onnx_infer_unknown, mer_onnx_infer_batch_norm, mer_onnx_infer_layer_norm,
-    mer_onnx_infer_skip_norm, mer_onnx_infer_quantize, mer_onnx_infer_dequantize,
-    mer_onnx_infer_dynamic_quantize, mer_onnx_infer_qlinear_binary, mer_onnx_infer_embed_norm,
-    mer_onnx_infer_reshape, mer_onnx_infer_flatten, mer_onnx_infer_transpose,
-    mer_onnx_infer_squeeze, mer_onnx_infer_unsqueeze, mer_onnx_infer_expand, mer_onnx_infer_tile,
-    mer_onnx_infer_concat, mer_onnx_infer_split, mer_onnx_infer_slice, mer_onnx_infer_pad,
-    mer_onnx_infer_blocks, mer_onnx_infer_resize, mer_onnx_infer_center_crop, mer_onnx_infer_gather,
-    mer_onnx_infer_gather_elements, mer_onnx_infer_gather_nd, mer_onnx_infer_reduce,
-    mer_onnx_infer_arg, mer_onnx_infer_top_k, mer_onnx_infer_non_zero, mer_onnx_infer_one_hot,
-    mer_onnx_infer_range, mer_onnx_infer_shape, mer_onnx_infer_size,
-    mer_onnx_infer_constant_of_shape, mer_onnx_infer_random, mer_onnx_infer_suppression,
-    mer_onnx_infer_grid_sample, mer_onnx_infer_roi, mer_onnx_infer_dft, mer_onnx_infer_stft,
-    mer_onnx_infer_window_function, mer_onnx_infer_mel, mer_onnx_infer_compress,
-    mer_onnx_infer_unique, mer_onnx_infer_det, mer_onnx_infer_affine_grid, mer_onnx_infer_conv,
-    mer_onnx_infer_conv_integer, mer_onnx_infer_conv_transpose, mer_onnx_infer_pool,
+OnnxInfer mer_onnx_infer_same, mer_onnx_infer_broadcast, mer_onnx_infer_where, mer_onnx_infer_cast,
+    mer_onnx_infer_like, mer_onnx_infer_unknown, mer_onnx_infer_batch_norm,
+    mer_onnx_infer_layer_norm, mer_onnx_infer_skip_norm, mer_onnx_infer_quantize,
+    mer_onnx_infer_dequantize, mer_onnx_infer_dynamic_quantize, mer_onnx_infer_qlinear_binary,
+    mer_onnx_infer_embed_norm, mer_onnx_infer_reshape, mer_onnx_infer_flatten,
+    mer_onnx_infer_transpose, mer_onnx_infer_squeeze, mer_onnx_infer_unsqueeze,
+    mer_onnx_infer_expand, mer_onnx_infer_tile, mer_onnx_infer_concat, mer_onnx_infer_split,
+    mer_onnx_infer_slice, mer_onnx_infer_pad, mer_onnx_infer_blocks, mer_onnx_infer_resize,
+    mer_onnx_infer_center_crop, mer_onnx_infer_gather, mer_onnx_infer_gather_elements,
+    mer_onnx_infer_gather_nd, mer_onnx_infer_reduce, mer_onnx_infer_arg, mer_onnx_infer_top_k,
+    mer_onnx_infer_non_zero, mer_onnx_infer_one_hot, mer_onnx_infer_range, mer_onnx_infer_shape,
+    mer_onnx_infer_size, mer_onnx_infer_constant_of_shape, mer_onnx_infer_random,
+    mer_onnx_infer_suppression, mer_onnx_infer_grid_sample, mer_onnx_infer_roi, mer_onnx_infer_dft,
+    mer_onnx_infer_stft, mer_onnx_infer_window_function, mer_onnx_infer_mel,
+    mer_onnx_infer_compress, mer_onnx_infer_unique, mer_onnx_infer_det, mer_onnx_infer_affine_grid,
+    mer_onnx_infer_conv, mer_onnx_infer_conv_transpose, mer_onnx_infer_pool,
     mer_onnx_infer_global_pool, mer_onnx_infer_max_unpool, mer_onnx_infer_gemm,
-    mer_onnx_infer_matmul, mer_onnx_infer_matmul_integer, mer_onnx_infer_einsum,
-    mer_onnx_infer_recurrent, mer_onnx_infer_attention, mer_onnx_infer_multi_head,
-    mer_onnx_infer_group_query;
+    mer_onnx_infer_matmul, mer_onnx_infer_einsum, mer_onnx_infer_recurrent,
+    mer_onnx_infer_attention, mer_onnx_infer_multi_head, mer_onnx_infer_group_query;
 OnnxFold mer_onnx_fold_arithmetic, mer_onnx_fold_compare, mer_onnx_fold_unary, mer_onnx_fold_where,
     mer_onnx_fold_reduce, mer_onnx_fold_range, mer_onnx_fold_constant_of_shape, mer_onnx_fold_shape,
     mer_onnx_fold_size, mer_onnx_fold_same_order, mer_onnx_fold_cast, mer_onnx_fold_transpose,

@@ -51,14 +51,13 @@ static bool read_attention(OnnxNode *node, Heads *h, int64_t *columns)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
     const OnnxShape *weights = mer_onnx_shape(node, 1);
-    const int64_t   *sizes;
-    int              count = mer_onnx_ints(node, "qkv_hidden_sizes", &sizes);
+    OnnxInts         sizes = mer_onnx_ints(node, "qkv_hidden_sizes");
     int64_t          heads = head_count(node);
     if (input->rank != 3 || weights->rank != 2)
         return false;
     *columns = weights->dims[1];
-    int64_t key = count == 3 ? sizes[0] : divided(*columns, 3);
-    int64_t value = count == 3 ? sizes[2] : divided(*columns, 3);
+    int64_t key = sizes.count == 3 ? sizes.list[0] : divided(*columns, 3);
+    int64_t value = sizes.count == 3 ? sizes.list[2] : divided(*columns, 3);
     *h = (Heads){.batch = input->dims[0],
                  .queries = input->dims[1],
                  .keys = input->dims[1],

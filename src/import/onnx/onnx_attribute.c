@@ -4,6 +4,16 @@
 
 #include <string.h>
 
+enum {
+    TYPE_FLOAT = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT,
+    TYPE_INT = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT,
+    TYPE_STRING = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING,
+    TYPE_TENSOR = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR,
+    TYPE_GRAPH = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH,
+    TYPE_FLOATS = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS,
+    TYPE_INTS = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS
+};
+
 static const Onnx__AttributeProto *find(const Onnx__NodeProto *node, const char *name)
 {
     for (size_t i = 0; i < node->n_attribute; i++) {
@@ -48,21 +58,14 @@ static int type_of(const Onnx__AttributeProto *attribute)
 {
     if (attribute->has_type && attribute->type != 0)
         return (int)attribute->type;
-    if (attribute->n_ints > 0)
-        return ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS;
-    if (attribute->n_floats > 0)
-        return ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS;
-    if (attribute->has_i)
-        return ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT;
-    if (attribute->has_f)
-        return ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT;
-    if (attribute->has_s)
-        return ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING;
-    if (attribute->t != NULL)
-        return ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR;
-    if (attribute->g != NULL)
-        return ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH;
-    return 0;
+    return attribute->n_ints > 0     ? TYPE_INTS
+           : attribute->n_floats > 0 ? TYPE_FLOATS
+           : attribute->has_i        ? TYPE_INT
+           : attribute->has_f        ? TYPE_FLOAT
+           : attribute->has_s        ? TYPE_STRING
+           : attribute->t != NULL    ? TYPE_TENSOR
+           : attribute->g != NULL    ? TYPE_GRAPH
+                                     : 0;
 }
 
 /* The attribute if it is there and of that type. A list without elements may have no type. */
@@ -72,8 +75,7 @@ static const Onnx__AttributeProto *typed(OnnxNode *node, const char *name, int t
     if (attribute == NULL)
         return NULL;
     int  found = type_of(attribute);
-    bool is_list = type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS ||
-                   type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS;
+    bool is_list = type == TYPE_INTS || type == TYPE_FLOATS;
     if (found == type || (found == 0 && is_list))
         return attribute;
     mer_onnx_fail(node, "attribute %s is %s, expected %s", name, type_name(found), type_name(type));
@@ -82,8 +84,7 @@ static const Onnx__AttributeProto *typed(OnnxNode *node, const char *name, int t
 
 int64_t mer_onnx_int(OnnxNode *node, const char *name, int64_t fallback)
 {
-    const Onnx__AttributeProto *attribute =
-        typed(node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT);
+    const Onnx__AttributeProto *attribute = typed(node, name, TYPE_INT);
     return attribute != NULL ? attribute->i : fallback;
 }
 
@@ -96,26 +97,23 @@ int64_t mer_onnx_required_int(OnnxNode *node, const char *name)
 
 double mer_onnx_real(OnnxNode *node, const char *name, double fallback)
 {
-    const Onnx__AttributeProto *attribute =
-        typed(node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
+    const Onnx__AttributeProto *attribute = typed(node, name, TYPE_FLOAT);
     return attribute != NULL ? (double)attribute->f : fallback;
 }
 
 const char *mer_onnx_text(OnnxNode *node, const char *name, const char *fallback)
 {
-    const Onnx__AttributeProto *attribute =
-        typed(node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+    const Onnx__AttributeProto *attribute = typed(node, name, TYPE_STRING);
     if (attribute == NULL)
         return fallback;
-    return mer_onnx_clean(node->context->scratch,
+    return mer_onnx_clean(node->context,
                           mer_arena_text_n(node->context->scratch, (const char *)attribute->s.data,
                                            attribute->s.len));
 }
 
 const Onnx__GraphProto *mer_onnx_subgraph(OnnxNode *node, const char *name)
 {
-    const Onnx__AttributeProto *attribute =
-        typed(node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH);
+    const Onnx__AttributeProto *attribute = typed(node, name, TYPE_GRAPH);
     if (attribute == NULL || attribute->g == NULL) {
         mer_onnx_fail(node, "attribute %s is missing, expected a graph", name);
         return NULL;
@@ -123,26 +121,20 @@ const Onnx__GraphProto *mer_onnx_subgraph(OnnxNode *node, const char *name)
     return attribute->g;
 }
 
-int mer_onnx_ints(OnnxNode *node, const char *name, const int64_t **ints)
+OnnxInts mer_onnx_ints(OnnxNode *node, const char *name)
 {
-    const Onnx__AttributeProto *attribute =
-        typed(node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
-    *ints = NULL;
-    if (attribute == NULL)
-        return -1;
-    if (attribute->n_ints > ONNX_MAX_CONTENT) {
+    const Onnx__AttributeProto *attribute = typed(node, name, TYPE_INTS);
+    if (attribute != NULL && attribute->n_ints <= ONNX_MAX_CONTENT)
+        return (OnnxInts){(int)attribute->n_ints, attribute->ints};
+    if (attribute != NULL)
         mer_onnx_fail(node, "attribute %s has %zu elements, expected at most %d", name,
                       attribute->n_ints, ONNX_MAX_CONTENT);
-        return -1;
-    }
-    *ints = attribute->ints;
-    return (int)attribute->n_ints;
+    return (OnnxInts){-1, NULL};
 }
 
 int mer_onnx_reals(OnnxNode *node, const char *name, const float **reals)
 {
-    const Onnx__AttributeProto *attribute =
-        typed(node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
+    const Onnx__AttributeProto *attribute = typed(node, name, TYPE_FLOATS);
     *reals = NULL;
     if (attribute == NULL)
         return -1;

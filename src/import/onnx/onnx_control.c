@@ -30,7 +30,7 @@ static OnnxValue **walk_body(OnnxNode *node, const Onnx__GraphProto *body, OnnxS
         results[i] = mer_onnx_scope_find(scope, name);
         if (results[i] == NULL || results[i] == &context->absent)
             mer_onnx_fail(node, "output \"%.120s\" of the subgraph is never written",
-                          mer_onnx_clean(context->scratch, name));
+                          mer_onnx_clean(context, name));
     }
     context->depth--;
     context->scope = outer;
@@ -102,22 +102,10 @@ static OnnxValue *stack(OnnxNode *node, size_t output, OnnxValue *step, int64_t 
         for (int i = 0, from = 0; axis >= 0 && i < shape.rank; i++)
             shape.dims[i] = i == axis ? trips : step->shape.dims[from++];
     }
-    const char *label = mer_onnx_clean(node->context->scratch, node->proto->output[output]);
+    const char *label = mer_onnx_clean(node->context, node->proto->output[output]);
     OnnxValue  *value = mer_onnx_part_value(node, label, step->type, shape);
     mer_onnx_emit_part(node, mer_op_make(value->name, node->op, MER_OP_MOVE), &step, 1, &value, 1);
     return value;
-}
-
-/* Operators of the outermost loops, in order. */
-static void note_loop_ops(OnnxContext *context, int first)
-{
-    OnnxLoopOps *ops = MER_NEW(context->scratch, OnnxLoopOps);
-    *ops = (OnnxLoopOps){.first = first, .end = context->graph->op_count};
-    if (context->last_loop_ops != NULL)
-        context->last_loop_ops->next = ops;
-    else
-        context->loop_ops = ops;
-    context->last_loop_ops = ops;
 }
 
 /* Walks the body with its operators repeated `trips` times. */
@@ -133,8 +121,10 @@ static OnnxValue **walk_repeated(OnnxNode *node, const Onnx__GraphProto *body, O
     OnnxValue **results = mer_onnx_failed(context) ? NULL : walk_body(node, body, scope);
     context->loop_depth--;
     context->repeat = outer;
-    if (context->loop_depth == 0)
-        note_loop_ops(context, first);
+    if (context->loop_depth == 0) {
+        MER_GROW(context->scratch, context->loops, context->loop_count);
+        context->loops[context->loop_count++] = (OnnxLoop){first, context->graph->op_count};
+    }
     return results;
 }
 
@@ -197,9 +187,8 @@ static void inline_loop(OnnxNode *node)
 /* The axis of one scan input or output. */
 static int64_t scan_axis(OnnxNode *node, const char *attribute, size_t i)
 {
-    const int64_t *axes;
-    int            count = mer_onnx_ints(node, attribute, &axes);
-    return count > 0 && i < (size_t)count ? axes[i] : 0;
+    OnnxInts axes = mer_onnx_ints(node, attribute);
+    return axes.count > 0 && i < (size_t)axes.count ? axes.list[i] : 0;
 }
 
 /* One step's part of a scanned input; *trips is the number of steps, once it is known. */
@@ -218,7 +207,7 @@ static OnnxValue *scan_slice(OnnxNode *node, size_t i, OnnxValue *input, const c
             *trips = *trips < 0 ? input->shape.dims[axis] : *trips;
     }
     OnnxValue *slice =
-        mer_onnx_part_value(node, mer_onnx_clean(node->context->scratch, name), input->type, shape);
+        mer_onnx_part_value(node, mer_onnx_clean(node->context, name), input->type, shape);
     mer_onnx_emit_part(node, mer_op_make(slice->name, node->op, MER_OP_MOVE), &input, 1, &slice, 1);
     return slice;
 }
@@ -308,15 +297,14 @@ static const Onnx__FunctionProto *find_function(OnnxNode *node)
 bool mer_onnx_inline(OnnxNode *node)
 {
     const Onnx__FunctionProto *function = find_function(node);
-    bool                       is_standard = node->type != NULL && node->type->domain[0] == '\0';
     if (function != NULL)
         inline_function(node, function);
-    else if (is_standard && strcmp(node->op, "If") == 0)
+    else if (node->type != NULL && strcmp(node->op, "If") == 0)
         inline_if(node);
-    else if (is_standard && strcmp(node->op, "Loop") == 0)
+    else if (node->type != NULL && strcmp(node->op, "Loop") == 0)
         inline_loop(node);
     /* Before opset 9 Scan had a batch axis; that form is left as one operator. */
-    else if (is_standard && strcmp(node->op, "Scan") == 0 && node->opset >= 9)
+    else if (node->type != NULL && strcmp(node->op, "Scan") == 0 && node->opset >= 9)
         inline_scan(node);
     else
         return false;

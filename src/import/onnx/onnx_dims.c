@@ -41,21 +41,23 @@ static const char *open_name(OnnxContext *context, const Onnx__ValueInfoProto *i
                             axis);
 }
 
-static OnnxSymbol *add_symbol(OnnxContext *context, const char *name)
+static void add_symbol(OnnxContext *context, const char *name)
 {
-    OnnxSymbol *symbol = mer_name_table_find(&context->symbols, name);
-    if (symbol == NULL) {
-        symbol = MER_NEW(context->scratch, OnnxSymbol);
-        symbol->name = name;
-        symbol->size = ONNX_UNKNOWN_DIM;
-        mer_name_table_set(&context->symbols, name, symbol);
-        if (context->last_symbol != NULL)
-            context->last_symbol->next = symbol;
-        else
-            context->first_symbol = symbol;
-        context->last_symbol = symbol;
-    }
-    return symbol;
+    if (mer_name_table_find(&context->symbols, name) != NULL)
+        return;
+    OnnxSymbol *symbol = MER_NEW(context->scratch, OnnxSymbol);
+    *symbol = (OnnxSymbol){.name = name, .size = ONNX_UNKNOWN_DIM};
+    mer_name_table_set(&context->symbols, name, symbol);
+    MER_GROW(context->scratch, context->symbol_list, context->symbol_count);
+    context->symbol_list[context->symbol_count++] = symbol;
+}
+
+/* The size of an open dimension, NULL if it has a number or a name that is no symbol. */
+static OnnxSymbol *open_symbol(OnnxContext *context, const Onnx__ValueInfoProto *info, size_t axis,
+                               const Onnx__TensorShapeProto *shape)
+{
+    const char *name = open_name(context, info, axis, shape->dim[axis]);
+    return name != NULL ? mer_name_table_find(&context->symbols, name) : NULL;
 }
 
 /* Names inside the graph can be bound too: they are the only way to size what depends on data. */
@@ -75,28 +77,30 @@ static void add_named_symbols(OnnxContext *context, Onnx__ValueInfoProto *const 
     }
 }
 
+static void append(char *text, size_t size, const char *before, const char *name, const char *after)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%.60s%s", before, name, after);
+}
+
 static void fail_unmatched(OnnxContext *context, const MerDimBinding *binding)
 {
-    const char **names = MER_ARRAY(context->scratch, const char *, context->symbols.count + 1);
+    int          count = context->symbol_count;
+    const char **names = MER_ARRAY(context->scratch, const char *, count + 1);
     char         list[300] = "";
-    int          count = 0;
-    for (const OnnxSymbol *symbol = context->first_symbol; symbol != NULL; symbol = symbol->next)
-        names[count++] = symbol->name;
-    const char *nearest = mer_name_nearest(binding->name, names, count);
-    for (int i = 0; i < count && strlen(list) < 200; i++) {
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%.60s", i > 0 ? ", " : "",
-                 mer_onnx_clean(context->scratch, names[i]));
+    for (int i = 0; i < count; i++) {
+        names[i] = context->symbol_list[i]->name;
+        if (strlen(list) < 200)
+            append(list, sizeof list, i > 0 ? ", " : "", mer_onnx_clean(context, names[i]), "");
     }
-    if (count == 0)
-        mer_onnx_fail_model(context, "--dim %.60s=%lld names no dimension: all sizes are fixed",
-                            binding->name, (long long)binding->size);
-    else if (nearest != NULL)
-        mer_onnx_fail_model(context, "--dim %.60s=%lld names no dimension, did you mean %.60s?",
-                            binding->name, (long long)binding->size, nearest);
-    else
-        mer_onnx_fail_model(context, "--dim %.60s=%lld names no dimension, expected one of %s",
-                            binding->name, (long long)binding->size, list);
+    const char *nearest = mer_name_nearest(binding->name, names, count);
+    mer_onnx_fail_model(context, "--dim %.60s=%lld names no dimension%s%.*s%s", binding->name,
+                        (long long)binding->size,
+                        count == 0        ? ": all sizes are fixed"
+                        : nearest != NULL ? ", did you mean "
+                                          : ", expected one of ",
+                        nearest != NULL ? 60 : (int)sizeof list, nearest != NULL ? nearest : list,
+                        nearest != NULL ? "?" : "");
 }
 
 static void apply_bindings(OnnxContext *context)
@@ -128,14 +132,13 @@ static void default_batches(OnnxContext *context)
         const Onnx__TensorShapeProto *shape = shape_of_info(graph->input[i], &type);
         if (shape == NULL || shape->n_dim == 0 || is_initializer(context, graph->input[i]->name))
             continue;
-        const char *name = open_name(context, graph->input[i], 0, shape->dim[0]);
-        OnnxSymbol *symbol = name != NULL ? mer_name_table_find(&context->symbols, name) : NULL;
+        OnnxSymbol *symbol = open_symbol(context, graph->input[i], 0, shape);
         if (symbol == NULL || symbol->size != ONNX_UNKNOWN_DIM)
             continue;
         symbol->size = 1;
-        mer_graph_warn(
-            context->graph, "dimension %.60s is not bound: 1 is used (--dim %.60s=<size>)",
-            mer_onnx_clean(context->scratch, name), mer_onnx_clean(context->scratch, name));
+        const char *name = mer_onnx_clean(context, symbol->name);
+        mer_graph_warn(context->graph,
+                       "dimension %.60s is not bound: 1 is used (--dim %.60s=<size>)", name, name);
     }
 }
 
@@ -153,7 +156,8 @@ static int64_t term_size(const OnnxContext *context, const char *term)
 /* Exporters of language models name sizes "past_length + 1": such a sum follows from its terms. */
 static void add_up_sums(OnnxContext *context)
 {
-    for (OnnxSymbol *symbol = context->first_symbol; symbol != NULL; symbol = symbol->next) {
+    for (int i = 0; i < context->symbol_count; i++) {
+        OnnxSymbol *symbol = context->symbol_list[i];
         if (symbol->size != ONNX_UNKNOWN_DIM || strchr(symbol->name, '+') == NULL)
             continue;
         char   *rest = NULL, *text = mer_arena_text(context->scratch, symbol->name);
@@ -173,32 +177,25 @@ typedef struct OpenSizes {
     char where[260], options[260];
 } OpenSizes;
 
-static void append(char *text, size_t size, const char *before, const char *name, const char *after)
-{
-    size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s%.60s%s", before, name, after);
-}
-
 static void add_open_sizes(OnnxContext *context, const Onnx__ValueInfoProto *info, OpenSizes *open)
 {
     MerType                       type;
     const Onnx__TensorShapeProto *shape = shape_of_info(info, &type);
     bool                          is_first = true;
     for (size_t axis = 0; shape != NULL && axis < shape->n_dim; axis++) {
-        const char *name = open_name(context, info, axis, shape->dim[axis]);
-        OnnxSymbol *symbol = name != NULL ? mer_name_table_find(&context->symbols, name) : NULL;
+        OnnxSymbol *symbol = open_symbol(context, info, axis, shape);
         if (symbol == NULL || symbol->size != ONNX_UNKNOWN_DIM)
             continue;
         symbol->size = 1; /* listed once; the import fails anyway */
-        const char *clean = mer_onnx_clean(context->scratch, name);
-        append(open->where, sizeof open->where, open->count > 0 ? ", " : "", clean, "");
-        append(open->options, sizeof open->options, " --dim ", clean, "=<size>");
+        const char *name = mer_onnx_clean(context, symbol->name);
+        append(open->where, sizeof open->where, open->count > 0 ? ", " : "", name, "");
+        append(open->options, sizeof open->options, " --dim ", name, "=<size>");
         open->count++;
         is_first = false;
     }
     if (!is_first)
         append(open->where, sizeof open->where, " of input \"",
-               mer_onnx_clean(context->scratch, info->name != NULL ? info->name : ""), "\"");
+               mer_onnx_clean(context, info->name != NULL ? info->name : ""), "\"");
 }
 
 static void fail_open_sizes(OnnxContext *context)
@@ -253,7 +250,7 @@ OnnxShape mer_onnx_input_shape(OnnxContext *context, const Onnx__ValueInfoProto 
                                MerType *type)
 {
     const Onnx__TensorShapeProto *proto = shape_of_info(info, type);
-    const char                   *input = mer_onnx_clean(context->scratch, info->name);
+    const char                   *input = mer_onnx_clean(context, info->name);
     if (proto == NULL || proto->n_dim > MER_MAX_RANK) {
         mer_graph_warn(context->graph, "input \"%.120s\" has no shape that can be used", input);
         return mer_onnx_unknown_shape;

@@ -42,10 +42,10 @@ bool mer_onnx_failed(const OnnxContext *context)
     return context->status != MER_OK;
 }
 
-const char *mer_onnx_clean(MerArena *arena, const char *name)
+const char *mer_onnx_clean(OnnxContext *context, const char *name)
 {
     size_t size = strlen(name);
-    char  *copy = mer_arena_text_n(arena, name, size);
+    char  *copy = mer_arena_text_n(context->scratch, name, size);
     for (size_t i = 0; i < size;) {
         int  length = mer_utf8_length(copy + i, size - i);
         bool is_control = length == 1 && ((unsigned char)copy[i] < 0x20 || copy[i] == 0x7f);

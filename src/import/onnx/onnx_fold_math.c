@@ -5,21 +5,22 @@
 #include <math.h>
 #include <string.h>
 
-typedef enum Calculation { ADD, SUB, MUL, DIV, MOD, POW, MIN, MAX, NOT_CALCULATED } Calculation;
+typedef enum Calculation { ADD, SUB, MUL, DIV, MOD, POW, MIN, MAX } Calculation;
 
+/* Of an operator that the table folds as arithmetic or as a reduction. */
 static Calculation calculation_of(const char *name)
 {
     static const struct {
         const char *name;
         Calculation calculation;
-    } names[] = {{"Add", ADD},        {"Sum", ADD}, {"ReduceSum", ADD}, {"Sub", SUB}, {"Mul", MUL},
-                 {"ReduceProd", MUL}, {"Div", DIV}, {"Mod", MOD},       {"Pow", POW}, {"Min", MIN},
-                 {"ReduceMin", MIN},  {"Max", MAX}, {"ReduceMax", MAX}};
+    } names[] = {{"Add", ADD}, {"Sum", ADD}, {"Sub", SUB}, {"Mul", MUL}, {"Prod", MUL},
+                 {"Div", DIV}, {"Mod", MOD}, {"Pow", POW}, {"Min", MIN}};
+    name += strncmp(name, "Reduce", 6) == 0 ? 6 : 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(name, names[i].name) == 0)
             return names[i].calculation;
     }
-    return NOT_CALCULATED;
+    return MAX;
 }
 
 static int64_t power(int64_t base, int64_t exponent)
@@ -89,32 +90,28 @@ static double calculate_reals(Calculation calculation, double a, double b)
     }
 }
 
-/* Input `input` as large as the result; NULL if it is not known. */
-static OnnxContent *spread_input(OnnxNode *node, int input, int output)
+/* Element `at` of `to` and element i of `from` to the former. */
+static void combine(Calculation calculation, OnnxContent *to, int at, const OnnxContent *from,
+                    int i)
 {
-    const OnnxContent *from = mer_onnx_input_content(node, input);
-    if (from == NULL)
-        return NULL;
-    return mer_onnx_spread(node->context, from, mer_onnx_shape(node, input),
-                           &node->outputs[output]->shape);
+    if (to->is_real)
+        to->reals[at] = calculate_reals(calculation, to->reals[at], from->reals[i]);
+    else
+        to->ints[at] = calculate_ints(calculation, to->ints[at], from->ints[i]);
 }
 
 const OnnxContent *mer_onnx_fold_arithmetic(OnnxNode *node, int output)
 {
     Calculation  calculation = calculation_of(node->op);
-    OnnxContent *result = spread_input(node, 0, output);
+    OnnxContent *result = mer_onnx_spread(node, 0, output);
     for (int input = 1; result != NULL && input < node->input_count; input++) {
-        const OnnxContent *other = spread_input(node, input, output);
+        const OnnxContent *other = mer_onnx_spread(node, input, output);
         if (other == NULL || other->is_real != result->is_real)
             return NULL;
-        for (int i = 0; i < result->count; i++) {
-            if (result->is_real)
-                result->reals[i] = calculate_reals(calculation, result->reals[i], other->reals[i]);
-            else
-                result->ints[i] = calculate_ints(calculation, result->ints[i], other->ints[i]);
-        }
+        for (int i = 0; i < result->count; i++)
+            combine(calculation, result, i, other, i);
     }
-    return result != NULL ? mer_onnx_seal(result) : NULL;
+    return mer_onnx_seal(result);
 }
 
 static int64_t compare(const char *name, int order, int64_t a, int64_t b)
@@ -132,25 +129,20 @@ static int64_t compare(const char *name, int order, int64_t a, int64_t b)
 
 const OnnxContent *mer_onnx_fold_compare(OnnxNode *node, int output)
 {
-    const OnnxContent *a = spread_input(node, 0, output);
-    const OnnxContent *b = spread_input(node, 1, output);
+    const OnnxContent *a = mer_onnx_spread(node, 0, output);
+    const OnnxContent *b = mer_onnx_spread(node, 1, output);
     if (a == NULL || b == NULL || a->is_real != b->is_real)
         return NULL;
     OnnxContent *result = mer_onnx_content_new(node->context, false, a->count);
     for (int i = 0; result != NULL && i < a->count; i++) {
-        bool is_unknown =
-            a->is_real ? isnan(a->reals[i]) || isnan(b->reals[i])
-                       : a->ints[i] == ONNX_UNKNOWN_ELEMENT || b->ints[i] == ONNX_UNKNOWN_ELEMENT;
-        if (is_unknown) {
-            result->ints[i] = ONNX_UNKNOWN_ELEMENT;
-            continue;
-        }
-        int order = a->is_real ? (a->reals[i] > b->reals[i]) - (a->reals[i] < b->reals[i])
-                               : (a->ints[i] > b->ints[i]) - (a->ints[i] < b->ints[i]);
-        result->ints[i] =
-            compare(node->op, order, a->is_real ? 0 : a->ints[i], a->is_real ? 0 : b->ints[i]);
+        bool is_unknown = mer_onnx_is_unknown(a, i) || mer_onnx_is_unknown(b, i);
+        int  order = a->is_real ? (a->reals[i] > b->reals[i]) - (a->reals[i] < b->reals[i])
+                                : (a->ints[i] > b->ints[i]) - (a->ints[i] < b->ints[i]);
+        result->ints[i] = is_unknown ? ONNX_UNKNOWN_ELEMENT
+                                     : compare(node->op, order, a->is_real ? 0 : a->ints[i],
+                                               a->is_real ? 0 : b->ints[i]);
     }
-    return result != NULL ? mer_onnx_seal(result) : NULL;
+    return mer_onnx_seal(result);
 }
 
 static double unary_real(const char *name, double value)
@@ -185,14 +177,14 @@ static int64_t unary_int(const char *name, int64_t value)
 
 const OnnxContent *mer_onnx_fold_unary(OnnxNode *node, int output)
 {
-    OnnxContent *result = spread_input(node, 0, output);
+    OnnxContent *result = mer_onnx_spread(node, 0, output);
     for (int i = 0; result != NULL && i < result->count; i++) {
         if (result->is_real)
             result->reals[i] = unary_real(node->op, result->reals[i]);
         else
             result->ints[i] = unary_int(node->op, result->ints[i]);
     }
-    return result != NULL ? mer_onnx_seal(result) : NULL;
+    return mer_onnx_seal(result);
 }
 
 static int64_t real_to_int(double value, bool is_bool)
@@ -220,26 +212,24 @@ const OnnxContent *mer_onnx_fold_cast(OnnxNode *node, int output)
         else
             result->reals[i] = is_unknown ? NAN : (double)integer;
     }
-    return result != NULL ? mer_onnx_seal(result) : NULL;
+    return mer_onnx_seal(result);
 }
 
 const OnnxContent *mer_onnx_fold_where(OnnxNode *node, int output)
 {
-    const OnnxContent *condition = spread_input(node, 0, output);
-    const OnnxContent *yes = spread_input(node, 1, output);
-    OnnxContent       *result = spread_input(node, 2, output);
+    const OnnxContent *condition = mer_onnx_spread(node, 0, output);
+    const OnnxContent *yes = mer_onnx_spread(node, 1, output);
+    OnnxContent       *result = mer_onnx_spread(node, 2, output);
     if (condition == NULL || yes == NULL || result == NULL || condition->is_real ||
         yes->is_real != result->is_real)
         return NULL;
     for (int i = 0; i < result->count; i++) {
-        bool is_unknown = condition->ints[i] == ONNX_UNKNOWN_ELEMENT;
-        bool is_yes = condition->ints[i] != 0;
-        if (result->is_real)
-            result->reals[i] = is_unknown ? NAN : is_yes ? yes->reals[i] : result->reals[i];
-        else
-            result->ints[i] = is_unknown ? ONNX_UNKNOWN_ELEMENT
-                              : is_yes   ? yes->ints[i]
-                                         : result->ints[i];
+        if (condition->ints[i] != 0)
+            mer_onnx_copy_element(result, i, yes, i);
+        if (mer_onnx_is_unknown(condition, i) && result->is_real)
+            result->reals[i] = NAN;
+        else if (mer_onnx_is_unknown(condition, i))
+            result->ints[i] = ONNX_UNKNOWN_ELEMENT;
     }
     return mer_onnx_seal(result);
 }
@@ -261,15 +251,10 @@ const OnnxContent *mer_onnx_fold_reduce(OnnxNode *node, int output)
     Calculation        calculation = calculation_of(node->op);
     const OnnxContent *from = mer_onnx_input_content(node, 0);
     const OnnxShape   *input = mer_onnx_shape(node, 0);
-    bool               is_given = false;
-    unsigned           mask = 0;
-    if (from == NULL || input->rank < 0 || calculation == NOT_CALCULATED ||
-        !mer_onnx_axes(node, 1, input->rank, &is_given, &mask) || from->count == 0)
+    unsigned           mask;
+    if (from == NULL || !mer_onnx_reduced_axes(node, &mask) || from->count == 0)
         return NULL;
-    if (!is_given)
-        mask = mer_onnx_int(node, "noop_with_empty_axes", 0) != 0 ? 0 : ~0u;
-    OnnxContent *result = mer_onnx_content_new(node->context, from->is_real,
-                                               mer_onnx_elements(&node->outputs[output]->shape));
+    OnnxContent *result = mer_onnx_output_content(node, output, from->is_real);
     if (result == NULL || result->count == 0)
         return NULL;
     bool *is_started = MER_ARRAY(node->context->scratch, bool, result->count);
@@ -277,14 +262,10 @@ const OnnxContent *mer_onnx_fold_reduce(OnnxNode *node, int output)
         int at = reduced_place(input, mask, i);
         if (at >= result->count)
             return NULL;
-        if (from->is_real)
-            result->reals[at] =
-                is_started[at] ? calculate_reals(calculation, result->reals[at], from->reals[i])
-                               : from->reals[i];
+        if (is_started[at])
+            combine(calculation, result, at, from, i);
         else
-            result->ints[at] = is_started[at]
-                                   ? calculate_ints(calculation, result->ints[at], from->ints[i])
-                                   : from->ints[i];
+            mer_onnx_copy_element(result, at, from, i);
         is_started[at] = true;
     }
     return mer_onnx_seal(result);
@@ -294,11 +275,10 @@ const OnnxContent *mer_onnx_fold_range(OnnxNode *node, int output)
 {
     const OnnxContent *start = mer_onnx_input_content(node, 0);
     const OnnxContent *delta = mer_onnx_input_content(node, 2);
-    int64_t            count = mer_onnx_elements(&node->outputs[output]->shape);
     if (start == NULL || delta == NULL || start->count != 1 || delta->count != 1 ||
-        start->is_real != delta->is_real || count < 0)
+        start->is_real != delta->is_real)
         return NULL;
-    OnnxContent *result = mer_onnx_content_new(node->context, start->is_real, count);
+    OnnxContent *result = mer_onnx_output_content(node, output, start->is_real);
     for (int i = 0; result != NULL && i < result->count; i++) {
         if (result->is_real)
             result->reals[i] = start->reals[0] + i * delta->reals[0];
@@ -306,29 +286,23 @@ const OnnxContent *mer_onnx_fold_range(OnnxNode *node, int output)
             result->ints[i] =
                 calculate_ints(ADD, start->ints[0], calculate_ints(MUL, i, delta->ints[0]));
     }
-    return result != NULL ? mer_onnx_seal(result) : NULL;
+    return mer_onnx_seal(result);
 }
 
 const OnnxContent *mer_onnx_fold_constant_of_shape(OnnxNode *node, int output)
 {
     OnnxValue                  *made = node->outputs[output];
     const Onnx__AttributeProto *attribute = mer_onnx_attribute(node, "value");
-    int64_t                     count = mer_onnx_elements(&made->shape);
-    OnnxContent                *result =
-        count < 0 || made->type == MER_TYPE_TEXT || made->type == MER_TYPE_UNKNOWN
-                           ? NULL
-                           : mer_onnx_content_new(node->context, mer_type_is_float(made->type), count);
+    if (made->type == MER_TYPE_TEXT || made->type == MER_TYPE_UNKNOWN)
+        return NULL;
+    OnnxContent *result = mer_onnx_output_content(node, output, mer_type_is_float(made->type));
     if (result == NULL || attribute == NULL || attribute->t == NULL)
         return result;
     OnnxValue         *value = mer_onnx_value_of_tensor(node->context, node->name, attribute->t);
     const OnnxContent *element = mer_onnx_content(node->context, value);
     if (element == NULL || element->count != 1 || element->is_real != result->is_real)
         return NULL;
-    for (int i = 0; i < result->count; i++) {
-        if (result->is_real)
-            result->reals[i] = element->reals[0];
-        else
-            result->ints[i] = element->ints[0];
-    }
+    for (int i = 0; i < result->count; i++)
+        mer_onnx_copy_element(result, i, element, 0);
     return mer_onnx_seal(result);
 }

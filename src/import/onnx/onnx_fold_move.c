@@ -3,12 +3,15 @@
 
 #include <math.h>
 
+bool mer_onnx_is_unknown(const OnnxContent *content, int at)
+{
+    return content->is_real ? isnan(content->reals[at]) : content->ints[at] == ONNX_UNKNOWN_ELEMENT;
+}
+
 const OnnxContent *mer_onnx_seal(OnnxContent *content)
 {
-    content->is_partial = false;
-    for (int i = 0; i < content->count && !content->is_partial; i++)
-        content->is_partial =
-            content->is_real ? isnan(content->reals[i]) : content->ints[i] == ONNX_UNKNOWN_ELEMENT;
+    for (int i = 0; content != NULL && i < content->count && !content->is_partial; i++)
+        content->is_partial = mer_onnx_is_unknown(content, i);
     return content;
 }
 
@@ -21,7 +24,7 @@ void mer_onnx_strides(const OnnxShape *shape, int64_t *stride)
     }
 }
 
-static void copy_element(OnnxContent *to, int at, const OnnxContent *from, int64_t source)
+void mer_onnx_copy_element(OnnxContent *to, int at, const OnnxContent *from, int64_t source)
 {
     if (from->is_real)
         to->reals[at] = from->reals[source];
@@ -29,49 +32,80 @@ static void copy_element(OnnxContent *to, int at, const OnnxContent *from, int64
         to->ints[at] = from->ints[source];
 }
 
-OnnxContent *mer_onnx_view(OnnxContext *context, const OnnxContent *from, const OnnxShape *shape,
-                           int64_t offset, const int64_t *stride)
+OnnxContent *mer_onnx_output_content(OnnxNode *node, int output, bool is_real)
 {
-    OnnxContent *content = mer_onnx_content_new(context, from->is_real, mer_onnx_elements(shape));
-    int64_t      index[MER_MAX_RANK] = {0};
+    return mer_onnx_content_new(node->context, is_real,
+                                mer_onnx_elements(&node->outputs[output]->shape));
+}
+
+/* The input of an operator that moves elements. */
+typedef struct Source {
+    const OnnxContent *content;
+    const OnnxShape   *shape;
+    int64_t            stride[MER_MAX_RANK];
+} Source;
+
+/* False: the content is not known. If it is, the shape is, too. */
+static bool open_source(OnnxNode *node, int input, Source *from)
+{
+    *from = (Source){mer_onnx_input_content(node, input), mer_onnx_shape(node, input), {0}};
+    if (from->content != NULL)
+        mer_onnx_strides(from->shape, from->stride);
+    return from->content != NULL;
+}
+
+/* Moves the index to the next element, row by row. */
+static void step(const OnnxShape *shape, int64_t *index)
+{
+    for (int axis = shape->rank - 1; axis >= 0 && ++index[axis] == shape->dims[axis]; axis--)
+        index[axis] = 0;
+}
+
+/* Element i of the output is element offset + sum of index[axis] * stride[axis] of `from`. NULL if
+ * that leaves the source or the output is too large. */
+static OnnxContent *view(OnnxNode *node, int output, const Source *from, int64_t offset,
+                         const int64_t *stride)
+{
+    const OnnxShape *shape = &node->outputs[output]->shape;
+    OnnxContent     *content = mer_onnx_output_content(node, output, from->content->is_real);
+    int64_t          index[MER_MAX_RANK] = {0};
     for (int i = 0; content != NULL && i < content->count; i++) {
         int64_t source = offset;
         for (int axis = 0; axis < shape->rank; axis++)
             source += index[axis] * stride[axis];
-        if (source < 0 || source >= from->count)
+        if (source < 0 || source >= from->content->count)
             return NULL;
-        copy_element(content, i, from, source);
-        for (int axis = shape->rank - 1; axis >= 0 && ++index[axis] == shape->dims[axis]; axis--)
-            index[axis] = 0;
+        mer_onnx_copy_element(content, i, from->content, source);
+        step(shape, index);
     }
     return content;
 }
 
-OnnxContent *mer_onnx_spread(OnnxContext *context, const OnnxContent *from,
-                             const OnnxShape *from_shape, const OnnxShape *shape)
+OnnxContent *mer_onnx_spread(OnnxNode *node, int input, int output)
 {
-    int64_t own[MER_MAX_RANK], stride[MER_MAX_RANK] = {0};
-    mer_onnx_strides(from_shape, own);
-    for (int axis = 0; axis < from_shape->rank; axis++) {
-        int to = shape->rank - from_shape->rank + axis;
-        if (to >= 0 && from_shape->dims[axis] != 1)
-            stride[to] = own[axis];
+    Source  from;
+    int64_t stride[MER_MAX_RANK] = {0};
+    if (!open_source(node, input, &from))
+        return NULL;
+    for (int axis = 0; axis < from.shape->rank; axis++) {
+        int to = node->outputs[output]->shape.rank - from.shape->rank + axis;
+        if (to >= 0 && from.shape->dims[axis] != 1)
+            stride[to] = from.stride[axis];
     }
-    return mer_onnx_view(context, from, shape, 0, stride);
+    return view(node, output, &from, 0, stride);
 }
 
-static const OnnxContent *sealed(OnnxContent *content)
+const OnnxContent *mer_onnx_fold_expand(OnnxNode *node, int output)
 {
-    return content != NULL ? mer_onnx_seal(content) : NULL;
+    return mer_onnx_seal(mer_onnx_spread(node, 0, output));
 }
 
 const OnnxContent *mer_onnx_fold_shape(OnnxNode *node, int output)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
-    const OnnxShape *shape = &node->outputs[output]->shape;
     if (input->rank < 0)
         return NULL;
-    OnnxContent *content = mer_onnx_content_new(node->context, false, shape->dims[0]);
+    OnnxContent *content = mer_onnx_output_content(node, output, false);
     int64_t      start = mer_onnx_int(node, "start", 0);
     start = start < 0 ? start + input->rank : start;
     start = start < 0 ? 0 : start;
@@ -79,14 +113,13 @@ const OnnxContent *mer_onnx_fold_shape(OnnxNode *node, int output)
         int64_t dim = input->dims[start + i];
         content->ints[i] = dim == ONNX_UNKNOWN_DIM ? ONNX_UNKNOWN_ELEMENT : dim;
     }
-    return sealed(content);
+    return mer_onnx_seal(content);
 }
 
 const OnnxContent *mer_onnx_fold_size(OnnxNode *node, int output)
 {
-    (void)output;
     int64_t      elements = mer_onnx_elements(mer_onnx_shape(node, 0));
-    OnnxContent *content = elements >= 0 ? mer_onnx_content_new(node->context, false, 1) : NULL;
+    OnnxContent *content = elements >= 0 ? mer_onnx_output_content(node, output, false) : NULL;
     if (content != NULL)
         content->ints[0] = elements;
     return content;
@@ -100,86 +133,66 @@ const OnnxContent *mer_onnx_fold_same_order(OnnxNode *node, int output)
 
 const OnnxContent *mer_onnx_fold_transpose(OnnxNode *node, int output)
 {
-    const OnnxContent *from = mer_onnx_input_content(node, 0);
-    const OnnxShape   *input = mer_onnx_shape(node, 0);
-    const OnnxShape   *shape = &node->outputs[output]->shape;
-    const int64_t     *order;
-    if (from == NULL || shape->rank != input->rank)
+    const OnnxShape *shape = &node->outputs[output]->shape;
+    OnnxInts         order = mer_onnx_ints(node, "perm");
+    Source           from;
+    int64_t          stride[MER_MAX_RANK];
+    if (!open_source(node, 0, &from) || shape->rank != from.shape->rank)
         return NULL;
-    int64_t own[MER_MAX_RANK], stride[MER_MAX_RANK];
-    int     count = mer_onnx_ints(node, "perm", &order);
-    mer_onnx_strides(input, own);
     for (int axis = 0; axis < shape->rank; axis++)
         stride[axis] =
-            own[count < 0 ? shape->rank - 1 - axis
-                          : (int)(order[axis] < 0 ? order[axis] + shape->rank : order[axis])];
-    return sealed(mer_onnx_view(node->context, from, shape, 0, stride));
-}
-
-const OnnxContent *mer_onnx_fold_expand(OnnxNode *node, int output)
-{
-    const OnnxContent *from = mer_onnx_input_content(node, 0);
-    if (from == NULL)
-        return NULL;
-    return sealed(mer_onnx_spread(node->context, from, mer_onnx_shape(node, 0),
-                                  &node->outputs[output]->shape));
+            from.stride[order.count < 0 ? shape->rank - 1 - axis
+                                        : mer_onnx_axis(node, order.list[axis], shape->rank)];
+    return mer_onnx_seal(view(node, output, &from, 0, stride));
 }
 
 const OnnxContent *mer_onnx_fold_tile(OnnxNode *node, int output)
 {
-    const OnnxContent *from = mer_onnx_input_content(node, 0);
-    const OnnxShape   *input = mer_onnx_shape(node, 0);
-    const OnnxShape   *shape = &node->outputs[output]->shape;
-    if (from == NULL || !mer_onnx_shape_is_known(shape))
+    const OnnxShape *shape = &node->outputs[output]->shape;
+    Source           from;
+    if (!open_source(node, 0, &from))
         return NULL;
-    OnnxContent *content =
-        mer_onnx_content_new(node->context, from->is_real, mer_onnx_elements(shape));
-    int64_t own[MER_MAX_RANK], index[MER_MAX_RANK] = {0};
-    mer_onnx_strides(input, own);
+    OnnxContent *content = mer_onnx_output_content(node, output, from.content->is_real);
+    int64_t      index[MER_MAX_RANK] = {0};
     for (int i = 0; content != NULL && i < content->count; i++) {
         int64_t source = 0;
         for (int axis = 0; axis < shape->rank; axis++)
-            source += index[axis] % input->dims[axis] * own[axis];
-        copy_element(content, i, from, source);
-        for (int axis = shape->rank - 1; axis >= 0 && ++index[axis] == shape->dims[axis]; axis--)
-            index[axis] = 0;
+            source += index[axis] % from.shape->dims[axis] * from.stride[axis];
+        mer_onnx_copy_element(content, i, from.content, source);
+        step(shape, index);
     }
-    return sealed(content);
+    return mer_onnx_seal(content);
 }
 
 const OnnxContent *mer_onnx_fold_slice(OnnxNode *node, int output)
 {
-    const OnnxContent *from = mer_onnx_input_content(node, 0);
-    OnnxSlice          slice;
-    (void)output;
-    if (from == NULL || mer_onnx_shape(node, 0)->rank < 0 || !mer_onnx_slice_read(node, &slice) ||
+    Source    from;
+    OnnxSlice slice;
+    if (!open_source(node, 0, &from) || !mer_onnx_slice_read(node, &slice) ||
         !mer_onnx_shape_is_known(&slice.shape))
         return NULL;
-    int64_t own[MER_MAX_RANK], stride[MER_MAX_RANK], offset = 0;
-    mer_onnx_strides(mer_onnx_shape(node, 0), own);
+    int64_t stride[MER_MAX_RANK], offset = 0;
     for (int axis = 0; axis < slice.shape.rank; axis++) {
         /* The step may be anything when only one element is taken. */
-        stride[axis] = slice.shape.dims[axis] > 1 ? own[axis] * slice.step[axis] : 0;
-        offset += own[axis] * slice.start[axis];
+        stride[axis] = slice.shape.dims[axis] > 1 ? from.stride[axis] * slice.step[axis] : 0;
+        offset += from.stride[axis] * slice.start[axis];
     }
-    return sealed(mer_onnx_view(node->context, from, &slice.shape, offset, stride));
+    return mer_onnx_seal(view(node, output, &from, offset, stride));
 }
 
 const OnnxContent *mer_onnx_fold_split(OnnxNode *node, int output)
 {
-    const OnnxContent *from = mer_onnx_input_content(node, 0);
-    const OnnxShape   *input = mer_onnx_shape(node, 0);
-    if (from == NULL || input->rank < 1)
+    Source from;
+    if (!open_source(node, 0, &from) || from.shape->rank < 1)
         return NULL;
-    int     axis = mer_onnx_axis(node, mer_onnx_int(node, "axis", 0), input->rank);
-    int64_t own[MER_MAX_RANK], offset = 0;
-    mer_onnx_strides(input, own);
+    int     axis = mer_onnx_axis_attribute(node, 0, from.shape->rank);
+    int64_t offset = 0;
     for (int i = 0; i < output; i++) {
         if (node->outputs[i] == NULL || axis < 0 || node->outputs[i]->shape.dims[axis] < 0)
             return NULL;
-        offset += own[axis] * node->outputs[i]->shape.dims[axis];
+        offset += from.stride[axis] * node->outputs[i]->shape.dims[axis];
     }
-    return sealed(mer_onnx_view(node->context, from, &node->outputs[output]->shape, offset, own));
+    return mer_onnx_seal(view(node, output, &from, offset, from.stride));
 }
 
 const OnnxContent *mer_onnx_fold_concat(OnnxNode *node, int output)
@@ -188,72 +201,62 @@ const OnnxContent *mer_onnx_fold_concat(OnnxNode *node, int output)
     const OnnxContent *first = mer_onnx_input_content(node, 0);
     if (first == NULL || !mer_onnx_shape_is_known(shape) || shape->rank < 1)
         return NULL;
-    int          axis = mer_onnx_axis(node, mer_onnx_int(node, "axis", 0), shape->rank);
-    OnnxContent *content =
-        mer_onnx_content_new(node->context, first->is_real, mer_onnx_elements(shape));
-    int64_t inner = 1, at = 0;
-    for (int i = axis + 1; axis >= 0 && i < shape->rank; i++)
-        inner *= shape->dims[i];
+    int          axis = mer_onnx_axis_attribute(node, 0, shape->rank);
+    OnnxContent *content = mer_onnx_output_content(node, output, first->is_real);
+    int64_t      stride[MER_MAX_RANK], at = 0;
+    mer_onnx_strides(shape, stride);
     for (int part = 0; content != NULL && part < node->input_count; part++) {
         const OnnxContent *from = mer_onnx_input_content(node, part);
         if (from == NULL || from->is_real != content->is_real || axis < 0)
             return NULL;
-        int64_t run = inner * mer_onnx_shape(node, part)->dims[axis];
-        int64_t pitch = inner * shape->dims[axis];
+        int64_t run = stride[axis] * mer_onnx_shape(node, part)->dims[axis];
+        int64_t pitch = stride[axis] * shape->dims[axis];
         for (int i = 0; i < from->count; i++) {
             int64_t to = at + i / run * pitch + i % run;
             if (to >= content->count)
                 return NULL;
-            copy_element(content, (int)to, from, i);
+            mer_onnx_copy_element(content, (int)to, from, i);
         }
         at += run;
     }
-    return sealed(content);
+    return mer_onnx_seal(content);
 }
 
 const OnnxContent *mer_onnx_fold_gather(OnnxNode *node, int output)
 {
-    const OnnxContent *from = mer_onnx_input_content(node, 0);
     const OnnxContent *indices = mer_onnx_input_content(node, 1);
-    const OnnxShape   *input = mer_onnx_shape(node, 0);
-    const OnnxShape   *shape = &node->outputs[output]->shape;
-    if (from == NULL || indices == NULL || indices->is_real || input->rank < 1)
+    Source             from;
+    if (!open_source(node, 0, &from) || indices == NULL || indices->is_real || from.shape->rank < 1)
         return NULL;
-    int          axis = mer_onnx_axis(node, mer_onnx_int(node, "axis", 0), input->rank);
-    OnnxContent *content =
-        mer_onnx_content_new(node->context, from->is_real, mer_onnx_elements(shape));
-    int64_t inner = 1;
-    for (int i = axis + 1; axis >= 0 && i < input->rank; i++)
-        inner *= input->dims[i];
+    int          axis = mer_onnx_axis_attribute(node, 0, from.shape->rank);
+    OnnxContent *content = mer_onnx_output_content(node, output, from.content->is_real);
     for (int i = 0; content != NULL && i < content->count; i++) {
-        int64_t size = input->dims[axis];
+        int64_t inner = from.stride[axis], size = from.shape->dims[axis];
         int64_t index = indices->ints[i / inner % indices->count];
         int64_t outer = i / (inner * indices->count);
         if (index == ONNX_UNKNOWN_ELEMENT || index < -size || index >= size)
             return NULL;
         index += index < 0 ? size : 0;
-        copy_element(content, i, from, (outer * size + index) * inner + i % inner);
+        mer_onnx_copy_element(content, i, from.content, (outer * size + index) * inner + i % inner);
     }
-    return sealed(content);
+    return mer_onnx_seal(content);
 }
 
 /* Indices of the elements that are not zero, one row per axis. */
 const OnnxContent *mer_onnx_fold_non_zero(OnnxNode *node, int output)
 {
-    const OnnxContent *from = mer_onnx_input_content(node, 0);
-    const OnnxShape   *input = mer_onnx_shape(node, 0);
-    const OnnxShape   *shape = &node->outputs[output]->shape;
-    if (from == NULL || from->is_partial || input->rank < 1)
+    const OnnxShape *shape = &node->outputs[output]->shape;
+    Source           from;
+    int              found = 0;
+    if (!open_source(node, 0, &from) || from.content->is_partial || from.shape->rank < 1)
         return NULL;
-    OnnxContent *content = mer_onnx_content_new(node->context, false, mer_onnx_elements(shape));
-    int64_t      own[MER_MAX_RANK];
-    int          found = 0;
-    mer_onnx_strides(input, own);
-    for (int i = 0; content != NULL && i < from->count; i++) {
-        if (from->is_real ? from->reals[i] == 0 : from->ints[i] == 0)
+    OnnxContent *content = mer_onnx_output_content(node, output, false);
+    for (int i = 0; content != NULL && i < from.content->count; i++) {
+        if (from.content->is_real ? from.content->reals[i] == 0 : from.content->ints[i] == 0)
             continue;
-        for (int axis = 0; axis < input->rank; axis++)
-            content->ints[axis * shape->dims[1] + found] = i / own[axis] % input->dims[axis];
+        for (int axis = 0; axis < from.shape->rank; axis++)
+            content->ints[axis * shape->dims[1] + found] =
+                i / from.stride[axis] % from.shape->dims[axis];
         found++;
     }
     return content;

@@ -50,14 +50,13 @@ static void note_empty(OnnxNode *node, const OnnxValue *value)
     OnnxContext *context = node->context;
     if (value != NULL && value->role == MER_VALUE_WEIGHT)
         mer_onnx_fail(node, "the weights \"%.120s\" are %s, expected no size of 0",
-                      mer_onnx_clean(context->scratch, value->name),
-                      mer_onnx_shape_text(context->scratch, &value->shape));
+                      mer_onnx_clean(context, value->name),
+                      mer_onnx_shape_text(context, &value->shape));
     if (context->empty_count++ == 0)
-        context->empty_text =
-            mer_arena_format(context->scratch, "\"%.120s\"%s%.120s%s", node->name,
-                             value != NULL ? " (tensor \"" : "",
-                             value != NULL ? mer_onnx_clean(context->scratch, value->name) : "",
-                             value != NULL ? "\")" : "");
+        context->empty_text = mer_arena_format(
+            context->scratch, "\"%.120s\"%s%.120s%s", node->name,
+            value != NULL ? " (tensor \"" : "",
+            value != NULL ? mer_onnx_clean(context, value->name) : "", value != NULL ? "\")" : "");
 }
 
 /* Why an operator has no loops: a size is not known, or there is nothing to do. */

@@ -42,7 +42,7 @@ static void resolve_inputs(OnnxNode *node)
             mer_onnx_fail(node,
                           "input \"%.120s\" does not exist, expected an input, a weight or "
                           "an output of another node",
-                          mer_onnx_clean(context->scratch, proto->input[i]));
+                          mer_onnx_clean(context, proto->input[i]));
         if (node->inputs[i] == &context->absent)
             node->inputs[i] = NULL;
     }
@@ -56,8 +56,8 @@ static bool open_node(OnnxContext *context, const Onnx__NodeProto *proto, OnnxNo
     if (name[0] == '\0' && proto->n_output > 0)
         name = proto->output[0];
     *node = (OnnxNode){.context = context, .proto = proto};
-    node->name = mer_onnx_clean(context->scratch, mer_onnx_prefixed(context, name));
-    node->op = mer_onnx_clean(context->scratch, proto->op_type != NULL ? proto->op_type : "");
+    node->name = mer_onnx_clean(context, mer_onnx_prefixed(context, name));
+    node->op = mer_onnx_clean(context, proto->op_type != NULL ? proto->op_type : "");
     node->opset = opset_of(context, domain);
     node->type = mer_onnx_operator_find(node->op, domain);
     if (++context->node_count > ONNX_MAX_NODES)
@@ -93,7 +93,7 @@ static void note_unknown(OnnxNode *node)
     OnnxUnknown *unknown = mer_name_table_find(&context->unknowns, text);
     if (unknown == NULL) {
         unknown = MER_NEW(context->scratch, OnnxUnknown);
-        unknown->text = mer_onnx_clean(context->scratch, text);
+        unknown->text = mer_onnx_clean(context, text);
         unknown->next = context->unknown_list;
         context->unknown_list = unknown;
         mer_name_table_set(&context->unknowns, text, unknown);
@@ -139,10 +139,9 @@ static void merge_declared(OnnxNode *node, int output)
     }
     mer_onnx_set(node, output, value->type, value->shape);
     if (differs && context->mismatch_count++ == 0)
-        context->mismatch_text =
-            mer_arena_format(context->scratch, "\"%.120s\": %s declared, %s inferred", value->name,
-                             mer_onnx_shape_text(context->scratch, &declared),
-                             mer_onnx_shape_text(context->scratch, &value->shape));
+        context->mismatch_text = mer_arena_format(
+            context->scratch, "\"%.120s\": %s declared, %s inferred", value->name,
+            mer_onnx_shape_text(context, &declared), mer_onnx_shape_text(context, &value->shape));
 }
 
 /* Content of the outputs as far as it is known; true if the node needs no operator. */
@@ -172,7 +171,7 @@ void mer_onnx_define_output(OnnxNode *node, size_t output, OnnxValue *value)
     const char *name = node->proto->output[output];
     if (name[0] != '\0' && mer_name_table_find(&node->context->scope->values, name) != NULL)
         mer_onnx_fail(node, "output \"%.120s\" exists already, expected one producer",
-                      mer_onnx_clean(node->context->scratch, name));
+                      mer_onnx_clean(node->context, name));
     else
         mer_onnx_define(node->context, name, value);
 }
@@ -224,7 +223,8 @@ static void add_operator(OnnxNode *node)
     if (node->type == NULL)
         note_unknown(node);
     if (node->type != NULL && !mer_onnx_failed(node->context)) {
-        node->result_type = mer_onnx_input_type(node, 0);
+        node->result_type = node->type->result != 0 ? (MerType)(node->type->result - 1)
+                                                    : mer_onnx_input_type(node, 0);
         OnnxShape shape = node->type->infer(node);
         mer_onnx_set(node, 0, node->result_type, shape);
     }

@@ -14,7 +14,7 @@ typedef struct Edges {
     MerNameTable producers; /* 1 + index of the node, as a pointer into `marks` */
     const char  *marks;
     int         *before;
-    int          count, capacity;
+    int          count;
 } Edges;
 
 static void add_edge(Edges *edges, const char *name)
@@ -22,13 +22,7 @@ static void add_edge(Edges *edges, const char *name)
     const char *mark = name != NULL ? mer_name_table_find(&edges->producers, name) : NULL;
     if (mark == NULL)
         return;
-    if (edges->count == edges->capacity) {
-        int *larger = MER_ARRAY(edges->arena, int, 2 * (size_t)edges->capacity + 64);
-        for (int i = 0; i < edges->count; i++)
-            larger[i] = edges->before[i];
-        edges->before = larger;
-        edges->capacity = 2 * edges->capacity + 64;
-    }
+    MER_GROW(edges->arena, edges->before, edges->count);
     edges->before[edges->count++] = (int)(mark - edges->marks);
 }
 
@@ -123,8 +117,7 @@ const int *mer_onnx_order(OnnxContext *context, Onnx__NodeProto *const *nodes, s
     if (!mer_order_stable(count, first, edges.before, order, &cycle_length)) {
         char text[350];
         mer_order_cycle_text(text, sizeof text, order, cycle_length, node_name, nodes);
-        mer_onnx_fail_model(context, "the nodes %s form a cycle",
-                            mer_onnx_clean(context->scratch, text));
+        mer_onnx_fail_model(context, "the nodes %s form a cycle", mer_onnx_clean(context, text));
         order = NULL;
     }
     mer_arena_free(arena);

@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+/* (batch) x rows x inner times (batch) x inner x columns */
+typedef struct Product {
+    OnnxShape shape; /* of the result */
+    int64_t   rows, inner, columns;
+    int64_t   batch, left_batch, right_batch; /* left and right: before broadcasting */
+} Product;
+
 static int64_t batch_of(OnnxNode *node, const OnnxShape *shape)
 {
     int64_t batch = 1;
@@ -12,10 +19,10 @@ static int64_t batch_of(OnnxNode *node, const OnnxShape *shape)
 }
 
 /* As numpy: a vector on the left is a row, on the right a column, and that axis goes again. */
-bool mer_onnx_product(OnnxNode *node, const OnnxShape *left, const OnnxShape *right,
-                      OnnxProduct *product)
+static bool multiply(OnnxNode *node, const OnnxShape *left, const OnnxShape *right,
+                     Product *product)
 {
-    *product = (OnnxProduct){.shape = {.rank = -1}};
+    *product = (Product){.shape = {.rank = -1}};
     if (left->rank < 0 || right->rank < 0)
         return false;
     if (left->rank == 0 || right->rank == 0) {
@@ -31,8 +38,8 @@ bool mer_onnx_product(OnnxNode *node, const OnnxShape *left, const OnnxShape *ri
     product->columns = right->rank > 1 ? right->dims[right->rank - 1] : 1;
     if (product->inner != inner && product->inner >= 0 && inner >= 0)
         mer_onnx_fail(node, "the inner sizes of %s and %s differ",
-                      mer_onnx_shape_text(node->context->scratch, left),
-                      mer_onnx_shape_text(node->context->scratch, right));
+                      mer_onnx_shape_text(node->context, left),
+                      mer_onnx_shape_text(node->context, right));
     product->inner = product->inner < 0 ? inner : product->inner;
     product->left_batch = batch_of(node, &left_batch);
     product->right_batch = batch_of(node, &right_batch);
@@ -47,15 +54,16 @@ bool mer_onnx_product(OnnxNode *node, const OnnxShape *left, const OnnxShape *ri
     return true;
 }
 
-MerOp mer_onnx_product_op(const OnnxNode *node, const OnnxProduct *product, bool left_is_weight)
+/* Loops of the product. A side without batch is shared: a plain GEMM. */
+static MerOp product_op(const OnnxNode *node, const Product *product)
 {
     MerOp   op = mer_op_make(node->name, node->op, MER_OP_GEMM);
     bool    is_shared_right = product->right_batch == 1;
-    bool    is_shared_left = product->left_batch == 1 && left_is_weight;
-    int64_t rows = is_shared_right || !is_shared_left ? product->rows : product->columns;
-    int64_t columns = is_shared_right || !is_shared_left ? product->columns : product->rows;
+    bool    is_shared_left = product->left_batch == 1 && node->inputs[0]->role == MER_VALUE_WEIGHT;
+    bool    is_turned = is_shared_left && !is_shared_right;
+    int64_t rows = is_turned ? product->columns : product->rows;
     op.dims[MER_DIM_Y] = rows;
-    op.dims[MER_DIM_K] = columns;
+    op.dims[MER_DIM_K] = is_turned ? product->rows : product->columns;
     op.dims[MER_DIM_C] = product->inner;
     if (is_shared_right || is_shared_left) {
         if (product->batch < 0 || rows < 0 ||
@@ -66,12 +74,6 @@ MerOp mer_onnx_product_op(const OnnxNode *node, const OnnxProduct *product, bool
         op.dims[MER_DIM_G] = product->batch;
     }
     return op;
-}
-
-static bool is_weight(const OnnxNode *node, int input)
-{
-    return input < node->input_count && node->inputs[input] != NULL &&
-           node->inputs[input]->role == MER_VALUE_WEIGHT;
 }
 
 static OnnxShape transposed(OnnxShape shape, bool is_transposed)
@@ -98,19 +100,19 @@ static OnnxShape packed_weights(OnnxNode *node)
     return shape;
 }
 
-static bool read_product(OnnxNode *node, OnnxProduct *product)
+static bool read_product(OnnxNode *node, Product *product)
 {
     OnnxShape left = transposed(*mer_onnx_shape(node, 0), mer_onnx_int(node, "transA", 0) != 0);
     OnnxShape right = transposed(*mer_onnx_shape(node, mer_onnx_right(node)),
                                  mer_onnx_int(node, "transB", 0) != 0);
     if (strcmp(node->op, "MatMulNBits") == 0)
         right = packed_weights(node);
-    return mer_onnx_product(node, &left, &right, product);
+    return multiply(node, &left, &right, product);
 }
 
 OnnxShape mer_onnx_infer_matmul(OnnxNode *node)
 {
-    OnnxProduct product;
+    Product product;
     read_product(node, &product);
     return product.shape;
 }
@@ -125,17 +127,10 @@ OnnxShape mer_onnx_infer_gemm(OnnxNode *node)
     return mer_onnx_infer_matmul(node);
 }
 
-OnnxShape mer_onnx_infer_matmul_integer(OnnxNode *node)
-{
-    bool is_real = strcmp(node->op, "MatMulInteger") != 0; /* com.microsoft: float results */
-    node->result_type = is_real ? MER_TYPE_FLOAT32 : MER_TYPE_INT32;
-    return mer_onnx_infer_matmul(node);
-}
-
 void mer_onnx_emit_product(OnnxNode *node)
 {
-    OnnxProduct product;
+    Product product;
     if (!read_product(node, &product))
         product.rows = ONNX_UNKNOWN_DIM;
-    mer_onnx_emit_loops(node, mer_onnx_product_op(node, &product, is_weight(node, 0)));
+    mer_onnx_emit_loops(node, product_op(node, &product));
 }

@@ -26,6 +26,6 @@ void mer_onnx_define(OnnxContext *context, const char *name, OnnxValue *value)
         return;
     if (mer_name_table_find(&context->scope->values, name) != NULL)
         mer_onnx_fail_model(context, "\"%.120s\" is defined twice, expected one producer",
-                            mer_onnx_clean(context->scratch, name));
+                            mer_onnx_clean(context, name));
     mer_name_table_set(&context->scope->values, name, value);
 }

@@ -30,7 +30,7 @@ const OnnxContent *mer_onnx_input_content(OnnxNode *node, int input)
     return mer_onnx_content(node->context, node->inputs[input]);
 }
 
-const char *mer_onnx_shape_text(MerArena *arena, const OnnxShape *shape)
+const char *mer_onnx_shape_text(OnnxContext *context, const OnnxShape *shape)
 {
     char text[200] = "[";
     if (shape->rank < 0)
@@ -43,7 +43,7 @@ const char *mer_onnx_shape_text(MerArena *arena, const OnnxShape *shape)
             snprintf(text + used, sizeof text - used, "%s%lld", axis > 0 ? ", " : "",
                      (long long)shape->dims[axis]);
     }
-    return mer_arena_format(arena, "%s]", text);
+    return mer_arena_format(context->scratch, "%s]", text);
 }
 
 void mer_onnx_set(OnnxNode *node, int output, MerType type, OnnxShape shape)
@@ -56,7 +56,7 @@ void mer_onnx_set(OnnxNode *node, int output, MerType type, OnnxShape shape)
         bool    is_wrong = dim < ONNX_UNKNOWN_DIM || dim > ONNX_MAX_DIM;
         if (is_wrong || (dim > 0 && __builtin_mul_overflow(bits, dim, &bits))) {
             mer_onnx_fail(node, "the size of output %d, %s, is out of range", output,
-                          mer_onnx_shape_text(node->context->scratch, &shape));
+                          mer_onnx_shape_text(node->context, &shape));
             return;
         }
     }
@@ -86,6 +86,19 @@ OnnxShape mer_onnx_shape_unknown_dims(OnnxNode *node, int64_t rank)
     }
     for (int axis = 0; axis < shape.rank; axis++)
         shape.dims[axis] = ONNX_UNKNOWN_DIM;
+    return shape;
+}
+
+OnnxShape mer_onnx_shape_of_list(OnnxNode *node, int input, const char *attribute)
+{
+    OnnxInts  ints = mer_onnx_ints_of(node, input, attribute);
+    OnnxShape shape = mer_onnx_shape_unknown_dims(node, ints.count);
+    for (int axis = 0; axis < shape.rank; axis++) {
+        if (ints.list[axis] != ONNX_UNKNOWN_ELEMENT && ints.list[axis] < 0)
+            mer_onnx_fail(node, "the shape has the size %lld, expected 0 or more",
+                          (long long)ints.list[axis]);
+        shape.dims[axis] = ints.list[axis] < 0 ? ONNX_UNKNOWN_DIM : ints.list[axis];
+    }
     return shape;
 }
 
@@ -119,6 +132,11 @@ int mer_onnx_axis(OnnxNode *node, int64_t axis, int rank)
     return (int)(axis < 0 ? axis + rank : axis);
 }
 
+int mer_onnx_axis_attribute(OnnxNode *node, int64_t fallback, int rank)
+{
+    return rank < 0 ? -1 : mer_onnx_axis(node, mer_onnx_int(node, "axis", fallback), rank);
+}
+
 /* The size of one axis of a broadcast, -2 if the two do not fit. */
 static int64_t broadcast_dim(int64_t a, int64_t b)
 {
@@ -143,8 +161,8 @@ OnnxShape mer_onnx_broadcast(OnnxNode *node, const OnnxShape *a, const OnnxShape
         shape.dims[axis] = broadcast_dim(in_a, in_b);
         if (shape.dims[axis] == -2) {
             mer_onnx_fail(node, "the shapes %s and %s do not fit together",
-                          mer_onnx_shape_text(node->context->scratch, a),
-                          mer_onnx_shape_text(node->context->scratch, b));
+                          mer_onnx_shape_text(node->context, a),
+                          mer_onnx_shape_text(node->context, b));
             return mer_onnx_unknown_shape;
         }
     }
@@ -163,33 +181,41 @@ int64_t mer_onnx_multiply(OnnxNode *node, int64_t a, int64_t b)
     return product;
 }
 
-int mer_onnx_ints_of(OnnxNode *node, int input, const char *attribute, const int64_t **ints)
+OnnxInts mer_onnx_ints_of(OnnxNode *node, int input, const char *attribute)
 {
-    *ints = NULL;
     if (input < 0 || input >= node->input_count || node->inputs[input] == NULL)
-        return attribute != NULL ? mer_onnx_ints(node, attribute, ints) : -1;
+        return attribute != NULL ? mer_onnx_ints(node, attribute) : (OnnxInts){-1, NULL};
     const OnnxContent *content = mer_onnx_input_content(node, input);
     if (content == NULL || content->is_real)
-        return -2;
-    *ints = content->ints;
-    return content->count;
+        return (OnnxInts){-2, NULL};
+    return (OnnxInts){content->count, content->ints};
 }
 
 bool mer_onnx_axes(OnnxNode *node, int input, int rank, bool *is_given, unsigned *mask)
 {
-    const int64_t *axes;
-    int            count = mer_onnx_ints_of(node, input, "axes", &axes);
-    *is_given = count > 0;
+    OnnxInts axes = mer_onnx_ints_of(node, input, "axes");
+    *is_given = axes.count > 0;
     *mask = 0;
-    for (int i = 0; i < count; i++) {
-        if (axes[i] == ONNX_UNKNOWN_ELEMENT)
+    for (int i = 0; i < axes.count; i++) {
+        if (axes.list[i] == ONNX_UNKNOWN_ELEMENT)
             return false;
-        int axis = mer_onnx_axis(node, axes[i], rank);
+        int axis = mer_onnx_axis(node, axes.list[i], rank);
         if (axis < 0)
             return false;
         if ((*mask & 1u << axis) != 0)
             mer_onnx_fail(node, "axis %d is given twice", axis);
         *mask |= 1u << axis;
     }
-    return count != -2;
+    return axes.count != -2;
+}
+
+bool mer_onnx_reduced_axes(OnnxNode *node, unsigned *mask)
+{
+    int  rank = mer_onnx_shape(node, 0)->rank;
+    bool is_given;
+    if (rank < 0 || !mer_onnx_axes(node, 1, rank, &is_given, mask))
+        return false;
+    if (!is_given)
+        *mask = mer_onnx_int(node, "noop_with_empty_axes", 0) != 0 ? 0 : ~0u;
+    return true;
 }

@@ -28,20 +28,9 @@ static MerType first_type(const OnnxNode *node, int first)
 
 OnnxShape mer_onnx_infer_broadcast(OnnxNode *node)
 {
-    node->result_type = first_type(node, 0);
+    if (node->type->result == 0)
+        node->result_type = first_type(node, 0);
     return broadcast_all(node);
-}
-
-OnnxShape mer_onnx_infer_compare(OnnxNode *node)
-{
-    node->result_type = MER_TYPE_BOOL;
-    return broadcast_all(node);
-}
-
-OnnxShape mer_onnx_infer_test(OnnxNode *node)
-{
-    node->result_type = MER_TYPE_BOOL;
-    return *mer_onnx_shape(node, 0);
 }
 
 OnnxShape mer_onnx_infer_where(OnnxNode *node)
@@ -67,7 +56,7 @@ OnnxShape mer_onnx_infer_like(OnnxNode *node)
 
 OnnxShape mer_onnx_infer_unknown(OnnxNode *node)
 {
-    node->result_type = MER_TYPE_UNKNOWN; /* as all outputs are that are not set */
+    (void)node;
     return mer_onnx_unknown_shape;
 }
 
@@ -90,7 +79,7 @@ OnnxShape mer_onnx_infer_layer_norm(OnnxNode *node)
     OnnxShape shape = *mer_onnx_shape(node, 0);
     if (shape.rank < 0)
         return shape;
-    int axis = mer_onnx_axis(node, mer_onnx_int(node, "axis", -1), shape.rank);
+    int axis = mer_onnx_axis_attribute(node, -1, shape.rank);
     for (int i = axis; i >= 0 && i < shape.rank; i++)
         shape.dims[i] = 1;
     for (int i = 1; i < node->output_count; i++)
@@ -137,7 +126,6 @@ OnnxShape mer_onnx_infer_dequantize(OnnxNode *node)
 
 OnnxShape mer_onnx_infer_dynamic_quantize(OnnxNode *node)
 {
-    node->result_type = MER_TYPE_UINT8;
     mer_onnx_set(node, 1, MER_TYPE_FLOAT32, (OnnxShape){.rank = 0});
     mer_onnx_set(node, 2, MER_TYPE_UINT8, (OnnxShape){.rank = 0});
     return *mer_onnx_shape(node, 0);

@@ -36,7 +36,7 @@ OnnxShape mer_onnx_infer_gather_nd(OnnxNode *node)
     if (batch < 0 || batch >= indices->rank || depth < 1 || batch + depth > data->rank)
         return mer_onnx_fail(node, "indices of length %lld after %lld batch axes do not fit %s",
                              (long long)depth, (long long)batch,
-                             mer_onnx_shape_text(node->context->scratch, data));
+                             mer_onnx_shape_text(node->context, data));
     int64_t   kept = data->rank - batch - depth;
     OnnxShape shape = mer_onnx_shape_unknown_dims(node, indices->rank - 1 + kept);
     for (int i = 0; i < shape.rank; i++)
@@ -60,13 +60,10 @@ OnnxShape mer_onnx_infer_reduce(OnnxNode *node)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
     bool             keeps = mer_onnx_int(node, "keepdims", 1) != 0;
-    bool             is_given = false;
-    unsigned         mask = 0;
-    if (input->rank < 0 || !mer_onnx_axes(node, 1, input->rank, &is_given, &mask))
-        return keeps ? mer_onnx_shape_unknown_dims(node, input->rank) : mer_onnx_unknown_shape;
-    if (!is_given)
-        mask = mer_onnx_int(node, "noop_with_empty_axes", 0) != 0 ? 0 : ~0u;
-    return reduced(input, mask, keeps);
+    unsigned         mask;
+    if (mer_onnx_reduced_axes(node, &mask))
+        return reduced(input, mask, keeps);
+    return keeps ? mer_onnx_shape_unknown_dims(node, input->rank) : mer_onnx_unknown_shape;
 }
 
 OnnxShape mer_onnx_infer_arg(OnnxNode *node)
@@ -74,19 +71,18 @@ OnnxShape mer_onnx_infer_arg(OnnxNode *node)
     const OnnxShape *input = mer_onnx_shape(node, 0);
     bool             keeps = mer_onnx_int(node, "keepdims", 1) != 0;
     int64_t          wanted = mer_onnx_int(node, "axis", 0);
-    node->result_type = MER_TYPE_INT64;
-    int axis = input->rank < 0 ? -1 : mer_onnx_axis(node, wanted, input->rank);
+    int              axis = input->rank < 0 ? -1 : mer_onnx_axis(node, wanted, input->rank);
     return axis < 0 ? mer_onnx_unknown_shape : reduced(input, 1u << axis, keeps);
 }
 
 OnnxShape mer_onnx_infer_top_k(OnnxNode *node)
 {
-    OnnxShape      shape = *mer_onnx_shape(node, 0);
-    const int64_t *given;
-    int64_t        wanted = mer_onnx_int(node, "axis", -1);
-    int64_t        k = mer_onnx_int(node, "k", ONNX_UNKNOWN_DIM);
-    if (mer_onnx_ints_of(node, 1, NULL, &given) == 1)
-        k = given[0] == ONNX_UNKNOWN_ELEMENT ? ONNX_UNKNOWN_DIM : given[0];
+    OnnxShape shape = *mer_onnx_shape(node, 0);
+    int64_t   wanted = mer_onnx_int(node, "axis", -1);
+    int64_t   k = mer_onnx_int(node, "k", ONNX_UNKNOWN_DIM);
+    OnnxInts  given = mer_onnx_ints_of(node, 1, NULL);
+    if (given.count == 1)
+        k = given.list[0] == ONNX_UNKNOWN_ELEMENT ? ONNX_UNKNOWN_DIM : given.list[0];
     if (k < ONNX_UNKNOWN_DIM)
         mer_onnx_fail(node, "k is %lld, expected 0 or more", (long long)k);
     int axis = shape.rank >= 0 ? mer_onnx_axis(node, wanted, shape.rank) : -1;
@@ -112,29 +108,6 @@ OnnxShape mer_onnx_infer_non_zero(OnnxNode *node)
         for (int i = 0; i < content->count; i++)
             shape.dims[1] += content->is_real ? content->reals[i] != 0 : content->ints[i] != 0;
     }
-    node->result_type = MER_TYPE_INT64;
-    return shape;
-}
-
-OnnxShape mer_onnx_infer_one_hot(OnnxNode *node)
-{
-    const OnnxShape   *indices = mer_onnx_shape(node, 0);
-    const OnnxContent *depth = mer_onnx_input_content(node, 1);
-    node->result_type = mer_onnx_input_type(node, 2);
-    if (indices->rank < 0)
-        return mer_onnx_unknown_shape;
-    OnnxShape shape = mer_onnx_shape_unknown_dims(node, indices->rank + 1);
-    int       axis =
-        shape.rank >= 0 ? mer_onnx_axis(node, mer_onnx_int(node, "axis", -1), shape.rank) : -1;
-    for (int i = 0, from = 0; axis >= 0 && i < shape.rank; i++) {
-        if (i != axis)
-            shape.dims[i] = indices->dims[from++];
-    }
-    if (axis >= 0 && depth != NULL && depth->count == 1) {
-        double size = depth->is_real ? depth->reals[0] : (double)depth->ints[0];
-        shape.dims[axis] =
-            size >= 0 && size <= (double)ONNX_MAX_DIM ? (int64_t)size : ONNX_UNKNOWN_DIM;
-    }
     return shape;
 }
 
@@ -145,6 +118,25 @@ static bool read_scalar(OnnxNode *node, int input, double *value)
         return false;
     *value = content->is_real ? content->reals[0] : (double)content->ints[0];
     return true;
+}
+
+OnnxShape mer_onnx_infer_one_hot(OnnxNode *node)
+{
+    const OnnxShape *indices = mer_onnx_shape(node, 0);
+    double           depth;
+    bool             is_known = read_scalar(node, 1, &depth);
+    node->result_type = mer_onnx_input_type(node, 2);
+    if (indices->rank < 0)
+        return mer_onnx_unknown_shape;
+    OnnxShape shape = mer_onnx_shape_unknown_dims(node, indices->rank + 1);
+    int       axis = mer_onnx_axis_attribute(node, -1, shape.rank);
+    for (int i = 0, from = 0; axis >= 0 && i < shape.rank; i++) {
+        if (i != axis)
+            shape.dims[i] = indices->dims[from++];
+        else if (is_known && depth >= 0 && depth <= (double)ONNX_MAX_DIM)
+            shape.dims[i] = (int64_t)depth;
+    }
+    return shape;
 }
 
 OnnxShape mer_onnx_infer_range(OnnxNode *node)
@@ -175,27 +167,13 @@ OnnxShape mer_onnx_infer_shape(OnnxNode *node)
         end = end < start ? start : end > rank ? rank : end;
         shape.dims[0] = end - start;
     }
-    node->result_type = MER_TYPE_INT64;
     return shape;
 }
 
 OnnxShape mer_onnx_infer_size(OnnxNode *node)
 {
-    node->result_type = MER_TYPE_INT64;
+    (void)node;
     return (OnnxShape){.rank = 0};
-}
-
-/* A shape given as integers; -1 and less are failures. */
-static OnnxShape shape_of_ints(OnnxNode *node, int count, const int64_t *ints)
-{
-    OnnxShape shape = mer_onnx_shape_unknown_dims(node, count);
-    for (int axis = 0; axis < shape.rank; axis++) {
-        if (ints[axis] != ONNX_UNKNOWN_ELEMENT && ints[axis] < 0)
-            mer_onnx_fail(node, "the shape has the size %lld, expected 0 or more",
-                          (long long)ints[axis]);
-        shape.dims[axis] = ints[axis] < 0 ? ONNX_UNKNOWN_DIM : ints[axis];
-    }
-    return shape;
 }
 
 OnnxShape mer_onnx_infer_constant_of_shape(OnnxNode *node)
@@ -204,27 +182,25 @@ OnnxShape mer_onnx_infer_constant_of_shape(OnnxNode *node)
     node->result_type = MER_TYPE_FLOAT32;
     if (value != NULL && value->t != NULL && value->t->has_data_type)
         node->result_type = mer_onnx_type(value->t->data_type);
-    const int64_t *ints;
-    int            count = mer_onnx_ints_of(node, 0, NULL, &ints);
-    if (count >= 0)
-        return shape_of_ints(node, count, ints);
     const OnnxShape *list = mer_onnx_shape(node, 0);
-    return mer_onnx_shape_unknown_dims(node, list->rank == 1 ? list->dims[0] : -1);
+    OnnxShape        shape = mer_onnx_shape_of_list(node, 0, NULL);
+    if (shape.rank < 0)
+        shape = mer_onnx_shape_unknown_dims(node, list->rank == 1 ? list->dims[0] : -1);
+    return shape;
 }
 
 /* RandomNormal and RandomUniform: the shape is an attribute. */
 OnnxShape mer_onnx_infer_random(OnnxNode *node)
 {
-    const int64_t *ints;
-    int            count = mer_onnx_ints(node, "shape", &ints);
+    bool is_given = mer_onnx_ints(node, "shape").count >= 0;
     node->result_type = mer_onnx_type(mer_onnx_int(node, "dtype", 1));
-    return count < 0 ? mer_onnx_fail(node, "attribute shape is missing")
-                     : shape_of_ints(node, count, ints);
+    return is_given ? mer_onnx_shape_of_list(node, -1, "shape")
+                    : mer_onnx_fail(node, "attribute shape is missing");
 }
 
 OnnxShape mer_onnx_infer_suppression(OnnxNode *node)
 {
-    node->result_type = MER_TYPE_INT64;
+    (void)node;
     return (OnnxShape){.rank = 2, .dims = {ONNX_UNKNOWN_DIM, 3}};
 }
 

@@ -23,7 +23,7 @@ static void fill_reshape(OnnxNode *node, OnnxShape *shape, int open_axis, int64_
     }
     if (!fits)
         mer_onnx_fail(node, "%lld elements do not fit into the shape %s", (long long)elements,
-                      mer_onnx_shape_text(node->context->scratch, shape));
+                      mer_onnx_shape_text(node->context, shape));
     else if (open_axis >= 0)
         shape->dims[open_axis] = elements / others;
 }
@@ -47,25 +47,24 @@ static int64_t reshaped_dim(OnnxNode *node, int64_t wanted, const OnnxShape *inp
 OnnxShape mer_onnx_infer_reshape(OnnxNode *node)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
-    const int64_t   *wanted;
-    int              count = mer_onnx_ints_of(node, 1, "shape", &wanted);
-    if (count == -1)
+    OnnxInts         wanted = mer_onnx_ints_of(node, 1, "shape");
+    if (wanted.count == -1)
         mer_onnx_fail(node, "the new shape is missing");
-    if (count < 0) {
+    if (wanted.count < 0) {
         const OnnxShape *list = mer_onnx_shape(node, 1);
         int64_t          rank = list->rank == 1 ? list->dims[0] : -1;
         return mer_onnx_shape_unknown_dims(node, rank);
     }
-    OnnxShape shape = mer_onnx_shape_unknown_dims(node, count);
+    OnnxShape shape = mer_onnx_shape_unknown_dims(node, wanted.count);
     bool      allows_zero = mer_onnx_int(node, "allowzero", 0) != 0;
     int       open_axis = -1, unknown_count = 0;
     for (int axis = 0; axis < shape.rank; axis++) {
-        if (wanted[axis] == -1 && open_axis >= 0)
+        if (wanted.list[axis] == -1 && open_axis >= 0)
             mer_onnx_fail(node, "the shape has more than one -1");
-        if (wanted[axis] == -1)
+        if (wanted.list[axis] == -1)
             open_axis = axis;
-        shape.dims[axis] = reshaped_dim(node, wanted[axis], input, axis, allows_zero);
-        unknown_count += wanted[axis] != -1 && shape.dims[axis] == ONNX_UNKNOWN_DIM;
+        shape.dims[axis] = reshaped_dim(node, wanted.list[axis], input, axis, allows_zero);
+        unknown_count += wanted.list[axis] != -1 && shape.dims[axis] == ONNX_UNKNOWN_DIM;
     }
     int64_t elements = mer_onnx_elements(input);
     /* One unknown size beside known ones follows from the elements as -1 does. */
@@ -96,14 +95,13 @@ OnnxShape mer_onnx_infer_transpose(OnnxNode *node)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
     OnnxShape        shape = *input;
-    const int64_t   *order;
-    int              count = mer_onnx_ints(node, "perm", &order);
-    if (input->rank >= 0 && count >= 0 && count != input->rank)
-        return mer_onnx_fail(node, "perm has %d axes, the input has %d", count, input->rank);
+    OnnxInts         order = mer_onnx_ints(node, "perm");
+    if (input->rank >= 0 && order.count >= 0 && order.count != input->rank)
+        return mer_onnx_fail(node, "perm has %d axes, the input has %d", order.count, input->rank);
     unsigned seen = 0;
     for (int axis = 0; axis < input->rank; axis++) {
-        int from =
-            count < 0 ? input->rank - 1 - axis : mer_onnx_axis(node, order[axis], input->rank);
+        int from = order.count < 0 ? input->rank - 1 - axis
+                                   : mer_onnx_axis(node, order.list[axis], input->rank);
         if (from < 0)
             return mer_onnx_unknown_shape;
         if ((seen & 1u << from) != 0)
@@ -137,13 +135,12 @@ OnnxShape mer_onnx_infer_squeeze(OnnxNode *node)
 OnnxShape mer_onnx_infer_unsqueeze(OnnxNode *node)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
-    const int64_t   *axes;
-    int              count = mer_onnx_ints_of(node, 1, "axes", &axes);
-    if (count == -1)
+    OnnxInts         axes = mer_onnx_ints_of(node, 1, "axes");
+    if (axes.count == -1)
         mer_onnx_fail(node, "the axes are missing");
-    if (input->rank < 0 || count < 0)
+    if (input->rank < 0 || axes.count < 0)
         return mer_onnx_unknown_shape;
-    OnnxShape shape = mer_onnx_shape_unknown_dims(node, (int64_t)input->rank + count);
+    OnnxShape shape = mer_onnx_shape_unknown_dims(node, (int64_t)input->rank + axes.count);
     bool      is_given;
     unsigned  mask;
     if (shape.rank >= 0 && mer_onnx_axes(node, 1, shape.rank, &is_given, &mask)) {
@@ -158,30 +155,19 @@ OnnxShape mer_onnx_infer_unsqueeze(OnnxNode *node)
 
 OnnxShape mer_onnx_infer_expand(OnnxNode *node)
 {
-    const int64_t *wanted;
-    int            count = mer_onnx_ints_of(node, 1, NULL, &wanted);
-    OnnxShape      target = mer_onnx_unknown_shape;
-    if (count >= 0)
-        target = mer_onnx_shape_unknown_dims(node, count);
-    for (int axis = 0; axis < target.rank; axis++) {
-        if (wanted[axis] != ONNX_UNKNOWN_ELEMENT && wanted[axis] < 0)
-            mer_onnx_fail(node, "the shape has the size %lld, expected 0 or more",
-                          (long long)wanted[axis]);
-        target.dims[axis] = wanted[axis] < 0 ? ONNX_UNKNOWN_DIM : wanted[axis];
-    }
+    OnnxShape target = mer_onnx_shape_of_list(node, 1, NULL);
     return mer_onnx_broadcast(node, mer_onnx_shape(node, 0), &target);
 }
 
 OnnxShape mer_onnx_infer_tile(OnnxNode *node)
 {
-    const int64_t *repeats;
-    int            count = mer_onnx_ints_of(node, 1, NULL, &repeats);
-    OnnxShape      shape = *mer_onnx_shape(node, 0);
-    if (shape.rank >= 0 && count >= 0 && count != shape.rank)
-        return mer_onnx_fail(node, "there are %d repeats, the input has %d axes", count,
+    OnnxInts  repeats = mer_onnx_ints_of(node, 1, NULL);
+    OnnxShape shape = *mer_onnx_shape(node, 0);
+    if (shape.rank >= 0 && repeats.count >= 0 && repeats.count != shape.rank)
+        return mer_onnx_fail(node, "there are %d repeats, the input has %d axes", repeats.count,
                              shape.rank);
     for (int axis = 0; axis < shape.rank; axis++) {
-        int64_t repeat = count < 0 ? ONNX_UNKNOWN_ELEMENT : repeats[axis];
+        int64_t repeat = repeats.count < 0 ? ONNX_UNKNOWN_ELEMENT : repeats.list[axis];
         if (repeat != ONNX_UNKNOWN_ELEMENT && repeat < 0)
             mer_onnx_fail(node, "a repeat is %lld, expected 0 or more", (long long)repeat);
         shape.dims[axis] =
@@ -193,9 +179,8 @@ OnnxShape mer_onnx_infer_tile(OnnxNode *node)
 static void join(OnnxNode *node, OnnxShape *shape, const OnnxShape *part, int axis)
 {
     if (part->rank != shape->rank)
-        mer_onnx_fail(node, "cannot join %s and %s",
-                      mer_onnx_shape_text(node->context->scratch, shape),
-                      mer_onnx_shape_text(node->context->scratch, part));
+        mer_onnx_fail(node, "cannot join %s and %s", mer_onnx_shape_text(node->context, shape),
+                      mer_onnx_shape_text(node->context, part));
     for (int i = 0; part->rank == shape->rank && i < shape->rank; i++) {
         int64_t here = shape->dims[i], there = part->dims[i];
         if (i == axis) {
@@ -214,7 +199,7 @@ static void join(OnnxNode *node, OnnxShape *shape, const OnnxShape *part, int ax
 /* Of com.microsoft: output scale, zero point, then tensor, scale, zero point of each part. */
 OnnxShape mer_onnx_infer_concat(OnnxNode *node)
 {
-    bool      is_quantised = node->type->domain[0] != '\0';
+    bool      is_quantised = strcmp(node->op, "QLinearConcat") == 0;
     int       first = is_quantised ? 2 : 0, step = is_quantised ? 3 : 1;
     OnnxShape shape = *mer_onnx_shape(node, first);
     int64_t   wanted = mer_onnx_required_int(node, "axis");
@@ -243,17 +228,15 @@ static int64_t part_size(OnnxNode *node, const int64_t *sizes, int64_t total, in
 
 OnnxShape mer_onnx_infer_split(OnnxNode *node)
 {
-    OnnxShape      shape = *mer_onnx_shape(node, 0), first = shape;
-    const int64_t *sizes;
-    int            count = mer_onnx_ints_of(node, 1, "split", &sizes);
-    if (count >= 0 && count != node->output_count)
-        return mer_onnx_fail(node, "split has %d sizes, the node has %d outputs", count,
+    OnnxShape shape = *mer_onnx_shape(node, 0), first = shape;
+    OnnxInts  sizes = mer_onnx_ints_of(node, 1, "split");
+    if (sizes.count >= 0 && sizes.count != node->output_count)
+        return mer_onnx_fail(node, "split has %d sizes, the node has %d outputs", sizes.count,
                              node->output_count);
-    int axis =
-        shape.rank >= 0 ? mer_onnx_axis(node, mer_onnx_int(node, "axis", 0), shape.rank) : -1;
+    int     axis = mer_onnx_axis_attribute(node, 0, shape.rank);
     int64_t total = axis >= 0 ? shape.dims[axis] : ONNX_UNKNOWN_DIM, sum = 0;
     for (int i = 0; i < node->output_count; i++) {
-        int64_t size = count == -2 ? ONNX_UNKNOWN_DIM : part_size(node, sizes, total, i);
+        int64_t size = sizes.count == -2 ? ONNX_UNKNOWN_DIM : part_size(node, sizes.list, total, i);
         if (size < ONNX_UNKNOWN_DIM || size > ONNX_MAX_DIM)
             return mer_onnx_fail(node, "split has the size %lld", (long long)size);
         sum = size < 0 || sum < 0 ? -1 : sum + size;
@@ -279,20 +262,18 @@ OnnxShape mer_onnx_infer_slice(OnnxNode *node)
 
 OnnxShape mer_onnx_infer_pad(OnnxNode *node)
 {
-    OnnxShape      shape = *mer_onnx_shape(node, 0);
-    const int64_t *pads, *axes;
-    int            count = mer_onnx_ints_of(node, 1, "pads", &pads);
-    int            axis_count = mer_onnx_ints_of(node, 3, NULL, &axes);
-    if (count == -1)
+    OnnxShape shape = *mer_onnx_shape(node, 0);
+    OnnxInts  pads = mer_onnx_ints_of(node, 1, "pads"), axes = mer_onnx_ints_of(node, 3, NULL);
+    if (pads.count == -1)
         mer_onnx_fail(node, "the pads are missing");
-    if (shape.rank < 0 || count < 0 || axis_count == -2)
+    if (shape.rank < 0 || pads.count < 0 || axes.count == -2)
         return mer_onnx_shape_unknown_dims(node, shape.rank);
-    int padded = axis_count >= 0 ? axis_count : shape.rank;
-    if (count != 2 * padded)
-        return mer_onnx_fail(node, "there are %d pads, expected %d", count, 2 * padded);
+    int padded = axes.count >= 0 ? axes.count : shape.rank;
+    if (pads.count != 2 * padded)
+        return mer_onnx_fail(node, "there are %d pads, expected %d", pads.count, 2 * padded);
     for (int i = 0; i < padded; i++) {
-        int     axis = mer_onnx_axis(node, axis_count >= 0 ? axes[i] : i, shape.rank);
-        int64_t begin = pads[i], end = pads[padded + i];
+        int     axis = mer_onnx_axis(node, axes.count >= 0 ? axes.list[i] : i, shape.rank);
+        int64_t begin = pads.list[i], end = pads.list[padded + i];
         if (axis < 0)
             return mer_onnx_unknown_shape;
         if (begin == ONNX_UNKNOWN_ELEMENT || end == ONNX_UNKNOWN_ELEMENT)
@@ -335,16 +316,14 @@ OnnxShape mer_onnx_infer_blocks(OnnxNode *node)
 
 OnnxShape mer_onnx_infer_center_crop(OnnxNode *node)
 {
-    OnnxShape      shape = *mer_onnx_shape(node, 0);
-    const int64_t *sizes, *axes;
-    int            count = mer_onnx_ints_of(node, 1, NULL, &sizes);
-    int            axis_count = mer_onnx_ints(node, "axes", &axes);
-    for (int i = 0; shape.rank >= 0 && i < count; i++) {
-        int axis = mer_onnx_axis(node, i < axis_count ? axes[i] : i, shape.rank);
+    OnnxShape shape = *mer_onnx_shape(node, 0);
+    OnnxInts  sizes = mer_onnx_ints_of(node, 1, NULL), axes = mer_onnx_ints(node, "axes");
+    for (int i = 0; shape.rank >= 0 && i < sizes.count; i++) {
+        int axis = mer_onnx_axis(node, i < axes.count ? axes.list[i] : i, shape.rank);
         if (axis >= 0)
-            shape.dims[axis] = sizes[i] < 0 ? ONNX_UNKNOWN_DIM : sizes[i];
+            shape.dims[axis] = sizes.list[i] < 0 ? ONNX_UNKNOWN_DIM : sizes.list[i];
     }
-    if (count < 0)
+    if (sizes.count < 0)
         shape = mer_onnx_shape_unknown_dims(node, shape.rank);
     return shape;
 }

@@ -7,29 +7,18 @@
 /* One attribute with a number per spatial axis, all within [minimum, 2^31). */
 static void read_axes(OnnxNode *node, const char *name, int count, int64_t minimum, int64_t *values)
 {
-    const int64_t *ints;
-    int            given = mer_onnx_ints(node, name, &ints);
-    if (given < 0)
+    OnnxInts ints = mer_onnx_ints(node, name);
+    if (ints.count < 0)
         return;
-    if (given != count)
-        mer_onnx_fail(node, "%s has %d numbers, expected %d", name, given, count);
-    for (int i = 0; given == count && i < count; i++) {
-        if (ints[i] < minimum || ints[i] > INT32_MAX) {
-            mer_onnx_fail(node, "%s is %lld, expected %lld to 2147483647", name, (long long)ints[i],
-                          (long long)minimum);
+    if (ints.count != count)
+        mer_onnx_fail(node, "%s has %d numbers, expected %d", name, ints.count, count);
+    for (int i = 0; ints.count == count && i < count; i++) {
+        if (ints.list[i] < minimum || ints.list[i] > INT32_MAX) {
+            mer_onnx_fail(node, "%s is %lld, expected %lld to 2147483647", name,
+                          (long long)ints.list[i], (long long)minimum);
             return;
         }
-        values[i] = ints[i];
-    }
-}
-
-static void read_pads(OnnxNode *node, OnnxWindow *window)
-{
-    int64_t pads[2 * ONNX_MAX_SPATIAL] = {0};
-    read_axes(node, "pads", 2 * window->count, 0, pads);
-    for (int i = 0; i < window->count; i++) {
-        window->pad_begin[i] = pads[i];
-        window->pad_end[i] = pads[window->count + i];
+        values[i] = ints.list[i];
     }
 }
 
@@ -38,6 +27,7 @@ static void read_pads(OnnxNode *node, OnnxWindow *window)
 static bool open_window(OnnxNode *node, OnnxWindow *window)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
+    int64_t          pads[2 * ONNX_MAX_SPATIAL] = {0};
     *window = (OnnxWindow){0};
     if (input->rank < 0)
         return false;
@@ -62,7 +52,11 @@ static bool open_window(OnnxNode *node, OnnxWindow *window)
     }
     read_axes(node, "strides", window->count, 1, window->stride);
     read_axes(node, "dilations", window->count, 1, window->dilation);
-    read_pads(node, window);
+    read_axes(node, "pads", 2 * window->count, 0, pads);
+    for (int i = 0; i < window->count; i++) {
+        window->pad_begin[i] = pads[i];
+        window->pad_end[i] = pads[window->count + i];
+    }
     return !mer_onnx_failed(node->context);
 }
 
@@ -71,15 +65,20 @@ static int64_t extent(const OnnxWindow *window, int i)
     return window->dilation[i] * (window->kernel[i] - 1) + 1;
 }
 
-/* auto_pad SAME_*: ceil(input / stride) outputs; the odd pad goes to the end or the beginning. */
+/* Pads of `total` in all; the odd one goes to the end or the beginning. */
+static void set_pads(OnnxWindow *window, int i, int64_t total, bool is_upper)
+{
+    total = total > 0 ? total : 0;
+    window->pad_begin[i] = is_upper ? total / 2 : total - total / 2;
+    window->pad_end[i] = total - window->pad_begin[i];
+}
+
+/* auto_pad SAME_*: ceil(input / stride) outputs. */
 static void pad_same(OnnxWindow *window, int i, bool is_upper)
 {
     int64_t input = window->input[i], stride = window->stride[i];
     window->output[i] = input / stride + (input % stride != 0);
-    int64_t total = (window->output[i] - 1) * stride + extent(window, i) - input;
-    total = total > 0 ? total : 0;
-    window->pad_begin[i] = is_upper ? total / 2 : total - total / 2;
-    window->pad_end[i] = total - window->pad_begin[i];
+    set_pads(window, i, (window->output[i] - 1) * stride + extent(window, i) - input, is_upper);
 }
 
 static void slide(OnnxNode *node, OnnxWindow *window, int i, bool rounds_up)
@@ -100,9 +99,18 @@ static void slide(OnnxNode *node, OnnxWindow *window, int i, bool rounds_up)
         window->output[i]++;
 }
 
-static const char *tensor_name(const OnnxNode *node, int input)
+static void fail_empty(OnnxNode *node, int axis)
 {
-    return mer_onnx_clean(node->context->scratch, node->inputs[input]->name);
+    mer_onnx_fail(node, "axis %d of the input \"%.120s\" is empty", axis,
+                  mer_onnx_clean(node->context, node->inputs[0]->name));
+}
+
+/* The shape with the sizes of the window's outputs. */
+static OnnxShape slid(OnnxShape shape, const OnnxWindow *window)
+{
+    for (int i = 0; i < window->count; i++)
+        shape.dims[i + 2] = window->output[i];
+    return shape;
 }
 
 /* Output sizes of all axes, or -1 where the input is not known. */
@@ -121,8 +129,7 @@ static void close_window(OnnxNode *node, OnnxWindow *window, bool rounds_up)
         if (window->input[i] == ONNX_UNKNOWN_DIM)
             continue;
         if (window->input[i] < 1)
-            mer_onnx_fail(node, "axis %d of the input \"%.120s\" is empty", i + 2,
-                          tensor_name(node, 0));
+            fail_empty(node, i + 2);
         else if (is_same)
             pad_same(window, i, strcmp(mode, "SAME_UPPER") == 0);
         else
@@ -156,8 +163,7 @@ static bool read_kernel(OnnxNode *node, OnnxWindow *window, const OnnxShape *wei
             mer_onnx_fail(node,
                           "the kernel has size %lld on axis %d of the weights %s, expected 1 to "
                           "2147483647",
-                          (long long)size, i + 2,
-                          mer_onnx_shape_text(node->context->scratch, weights));
+                          (long long)size, i + 2, mer_onnx_shape_text(node->context, weights));
         window->kernel[i] = size;
     }
     return !mer_onnx_failed(node->context);
@@ -200,15 +206,7 @@ OnnxShape mer_onnx_infer_conv(OnnxNode *node)
             mer_onnx_fail(node, "group is %lld, which does not divide %lld output channels",
                           (long long)group, (long long)weights->dims[0]);
     }
-    for (int i = 0; i < window->count; i++)
-        shape.dims[i + 2] = window->output[i];
-    return shape;
-}
-
-OnnxShape mer_onnx_infer_conv_integer(OnnxNode *node)
-{
-    node->result_type = MER_TYPE_INT32;
-    return mer_onnx_infer_conv(node);
+    return slid(shape, window);
 }
 
 /* Output size of one axis of a transposed convolution, and the pads that give a wanted size. */
@@ -223,9 +221,7 @@ static void spread(OnnxNode *node, OnnxWindow *window, int i, int64_t extra, int
     if (wanted < 0 && is_same)
         wanted = window->input[i] * window->stride[i];
     if (wanted >= 0) {
-        int64_t total = full > wanted ? full - wanted : 0;
-        window->pad_begin[i] = is_upper ? total / 2 : total - total / 2;
-        window->pad_end[i] = total - window->pad_begin[i];
+        set_pads(window, i, full - wanted, is_upper);
         window->output[i] = wanted;
         return;
     }
@@ -255,13 +251,11 @@ OnnxShape mer_onnx_infer_conv_transpose(OnnxNode *node)
     for (int i = 0; i < window->count && !mer_onnx_failed(node->context); i++) {
         window->output[i] = ONNX_UNKNOWN_DIM;
         if (window->input[i] == 0)
-            mer_onnx_fail(node, "axis %d of the input \"%.120s\" is empty", i + 2,
-                          tensor_name(node, 0));
+            fail_empty(node, i + 2);
         if (window->input[i] > 0)
             spread(node, window, i, extra[i], wanted[i]);
-        shape.dims[i + 2] = window->output[i];
     }
-    return shape;
+    return slid(shape, window);
 }
 
 OnnxShape mer_onnx_infer_pool(OnnxNode *node)
@@ -272,8 +266,7 @@ OnnxShape mer_onnx_infer_pool(OnnxNode *node)
         shape = mer_onnx_shape_unknown_dims(node, shape.rank);
     } else {
         close_window(node, window, mer_onnx_int(node, "ceil_mode", 0) != 0);
-        for (int i = 0; i < window->count; i++)
-            shape.dims[i + 2] = window->output[i];
+        shape = slid(shape, window);
     }
     mer_onnx_set(node, 1, MER_TYPE_INT64, shape);
     return shape;
@@ -293,20 +286,20 @@ OnnxShape mer_onnx_infer_global_pool(OnnxNode *node)
 /* The size is an input, or undoes the pool: (input - 1) * stride - pads + kernel. */
 OnnxShape mer_onnx_infer_max_unpool(OnnxNode *node)
 {
-    OnnxShape      shape = *mer_onnx_shape(node, 0);
-    OnnxWindow    *window = &node->window;
-    const int64_t *sizes;
-    int            count = mer_onnx_ints_of(node, 2, NULL, &sizes);
-    bool           is_open = open_window(node, window) && read_kernel(node, window, NULL);
-    if (count >= 0 && count == shape.rank) {
+    OnnxShape   shape = *mer_onnx_shape(node, 0);
+    OnnxWindow *window = &node->window;
+    OnnxInts    sizes = mer_onnx_ints_of(node, 2, NULL);
+    bool        is_open = open_window(node, window) && read_kernel(node, window, NULL);
+    if (sizes.count >= 0 && sizes.count == shape.rank) {
         for (int axis = 0; axis < shape.rank; axis++)
-            shape.dims[axis] = sizes[axis] < 0 ? ONNX_UNKNOWN_DIM : sizes[axis];
-    } else if (is_open && count == -1) {
+            shape.dims[axis] = sizes.list[axis] < 0 ? ONNX_UNKNOWN_DIM : sizes.list[axis];
+    } else if (is_open && sizes.count == -1) {
         for (int i = 0; i < window->count; i++) {
+            window->output[i] = ONNX_UNKNOWN_DIM;
             if (window->input[i] > 0)
                 spread(node, window, i, 0, -1);
-            shape.dims[i + 2] = window->input[i] > 0 ? window->output[i] : ONNX_UNKNOWN_DIM;
         }
+        shape = slid(shape, window);
     } else {
         shape = mer_onnx_shape_unknown_dims(node, shape.rank);
     }

@@ -28,34 +28,31 @@ static void slice_axis(OnnxSlice *slice, int axis, int64_t start, int64_t end, i
 
 bool mer_onnx_slice_read(OnnxNode *node, OnnxSlice *slice)
 {
-    const int64_t *starts, *ends, *axes, *steps;
-    int            count = mer_onnx_ints_of(node, 1, "starts", &starts);
-    int            end_count = mer_onnx_ints_of(node, 2, "ends", &ends);
-    int            axis_count = mer_onnx_ints_of(node, 3, "axes", &axes);
-    int            step_count = mer_onnx_ints_of(node, 4, NULL, &steps);
-    if (count == -1 || end_count == -1)
+    OnnxInts starts = mer_onnx_ints_of(node, 1, "starts"), ends = mer_onnx_ints_of(node, 2, "ends");
+    OnnxInts axes = mer_onnx_ints_of(node, 3, "axes"), steps = mer_onnx_ints_of(node, 4, NULL);
+    int      count = starts.count;
+    if (count == -1 || ends.count == -1)
         mer_onnx_fail(node, "starts or ends are missing");
-    if (count < 0 || end_count < 0 || axis_count == -2 || step_count == -2)
+    if (count < 0 || ends.count < 0 || axes.count == -2 || steps.count == -2)
         return false;
     slice->shape = *mer_onnx_shape(node, 0);
     for (int axis = 0; axis < slice->shape.rank; axis++) {
         slice->start[axis] = 0;
         slice->step[axis] = 1;
     }
-    if (end_count != count || (axis_count >= 0 && axis_count != count) ||
-        (step_count >= 0 && step_count != count)) {
+    if (ends.count != count || (axes.count >= 0 && axes.count != count) ||
+        (steps.count >= 0 && steps.count != count)) {
         mer_onnx_fail(node, "starts, ends, axes and steps have different lengths");
         return false;
     }
     for (int i = 0; i < count; i++) {
-        int64_t wanted = axis_count >= 0 ? axes[i] : i;
-        int     axis = mer_onnx_axis(node, wanted, slice->shape.rank);
-        int64_t step = step_count >= 0 ? steps[i] : 1;
+        int     axis = mer_onnx_axis(node, axes.count >= 0 ? axes.list[i] : i, slice->shape.rank);
+        int64_t step = steps.count >= 0 ? steps.list[i] : 1;
         if (step == 0)
             mer_onnx_fail(node, "the step of axis %d is 0", axis);
         if (axis < 0 || step == 0)
             return false;
-        slice_axis(slice, axis, starts[i], ends[i], step);
+        slice_axis(slice, axis, starts.list[i], ends.list[i], step);
     }
     return true;
 }

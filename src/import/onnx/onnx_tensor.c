@@ -33,7 +33,7 @@ bool mer_onnx_check_size(OnnxContext *context, const char *what, const char *nam
         }
         if (dim > 0 && __builtin_mul_overflow(bits, dim, &bits)) {
             mer_onnx_fail_model(context, "%s \"%.120s\": the size of %s overflows 64 bits", what,
-                                name, mer_onnx_shape_text(context->scratch, shape));
+                                name, mer_onnx_shape_text(context, shape));
             return false;
         }
     }
@@ -63,15 +63,6 @@ static double half_to_real(uint16_t half)
     if (exponent == 31)
         value = fraction == 0 ? INFINITY : NAN;
     return (half & 0x8000) != 0 ? -value : value;
-}
-
-/* Numbers in raw_data are little-endian. */
-static uint64_t raw_bits(const uint8_t *bytes, int width)
-{
-    uint64_t bits = 0;
-    for (int i = 0; i < width; i++)
-        bits |= (uint64_t)bytes[i] << (8 * i);
-    return bits;
 }
 
 static double bits_to_real(uint64_t bits, MerType type)
@@ -109,64 +100,57 @@ static int64_t not_unknown(int64_t value)
     return value == ONNX_UNKNOWN_ELEMENT ? value + 1 : value;
 }
 
-static void read_raw(OnnxContent *content, const uint8_t *bytes, MerType type)
-{
-    int width = mer_type_bits(type) / 8;
-    for (int i = 0; i < content->count; i++) {
-        uint64_t bits = raw_bits(bytes + (size_t)i * (size_t)width, width);
-        if (content->is_real)
-            content->reals[i] = bits_to_real(bits, type);
-        else
-            content->ints[i] = not_unknown(bits_to_int(bits, type));
-    }
-}
+/* Where the elements of a tensor stand, and as what. */
+typedef struct Elements {
+    const void *bytes;
+    size_t      count; /* 0, and not raw: they are not in the file */
+    int         width; /* bytes of one */
+    bool        is_raw;
+    MerType     type;
+} Elements;
 
-/* The typed list that holds elements of this type; its length in *count. */
-static double typed_element(const Onnx__TensorProto *tensor, MerType type, int i, int64_t *integer)
+/* In lists, small floats stand as bits and small integers as numbers of 32 bits. */
+static Elements elements_of(const Onnx__TensorProto *tensor, MerType type)
 {
+    if (tensor->has_data_location &&
+        tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
+        return (Elements){0};
+    if (tensor->raw_data.len > 0) {
+        int width = mer_type_bits(type) / 8;
+        return (Elements){tensor->raw_data.data, tensor->raw_data.len / (size_t)width, width, true,
+                          type};
+    }
     switch (type) {
     case MER_TYPE_FLOAT32:
-        return (double)tensor->float_data[i];
+        return (Elements){tensor->float_data, tensor->n_float_data, 4, false, type};
     case MER_TYPE_FLOAT64:
-        return tensor->double_data[i];
-    case MER_TYPE_FLOAT16:
-    case MER_TYPE_BFLOAT16:
-        return bits_to_real((uint64_t)(uint32_t)tensor->int32_data[i], type);
+        return (Elements){tensor->double_data, tensor->n_double_data, 8, false, type};
     case MER_TYPE_INT64:
-        *integer = tensor->int64_data[i];
-        return 0;
+        return (Elements){tensor->int64_data, tensor->n_int64_data, 8, false, type};
     case MER_TYPE_UINT32:
     case MER_TYPE_UINT64:
-        *integer = (int64_t)tensor->uint64_data[i];
-        return 0;
+        return (Elements){tensor->uint64_data, tensor->n_uint64_data, 8, false, MER_TYPE_UINT64};
     default:
-        *integer = tensor->int32_data[i];
-        return 0;
+        type = mer_type_is_float(type) ? type : MER_TYPE_INT32;
+        return (Elements){tensor->int32_data, tensor->n_int32_data, 4, false, type};
     }
 }
 
-static size_t typed_count(const Onnx__TensorProto *tensor, MerType type)
+/* raw_data is little-endian, lists are as the machine stores them. */
+static uint64_t element_bits(const Elements *elements, int i)
 {
-    switch (type) {
-    case MER_TYPE_FLOAT32:
-        return tensor->n_float_data;
-    case MER_TYPE_FLOAT64:
-        return tensor->n_double_data;
-    case MER_TYPE_INT64:
-        return tensor->n_int64_data;
-    case MER_TYPE_UINT32:
-    case MER_TYPE_UINT64:
-        return tensor->n_uint64_data;
-    default:
-        return tensor->n_int32_data;
+    const uint8_t *bytes = (const uint8_t *)elements->bytes + (size_t)i * (size_t)elements->width;
+    uint64_t       bits = 0;
+    uint32_t       word;
+    if (!elements->is_raw && elements->width == 4) {
+        memcpy(&word, bytes, sizeof word);
+        return word;
     }
-}
-
-static bool has_elements(const Onnx__TensorProto *tensor, MerType type)
-{
-    bool is_external = tensor->has_data_location &&
-                       tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
-    return !is_external && (tensor->raw_data.len > 0 || typed_count(tensor, type) > 0);
+    if (!elements->is_raw)
+        memcpy(&bits, bytes, sizeof bits);
+    for (int k = 0; elements->is_raw && k < elements->width; k++)
+        bits |= (uint64_t)bytes[k] << (8 * k);
+    return bits;
 }
 
 static bool is_followed(MerType type)
@@ -179,30 +163,26 @@ static const OnnxContent *read_tensor(OnnxContext *context, const OnnxValue *val
 {
     const Onnx__TensorProto *tensor = value->tensor;
     int64_t                  count = mer_onnx_elements(&value->shape);
-    if (!is_followed(value->type) || (count != 0 && !has_elements(tensor, value->type)))
+    if (!is_followed(value->type))
+        return NULL;
+    Elements elements = elements_of(tensor, value->type);
+    if (count != 0 && elements.count == 0 && !elements.is_raw)
         return NULL;
     OnnxContent *content = mer_onnx_content_new(context, mer_type_is_float(value->type), count);
     if (content == NULL || count == 0)
         return content;
-    size_t width = (size_t)mer_type_bits(value->type) / 8;
-    size_t found =
-        tensor->raw_data.len > 0 ? tensor->raw_data.len / width : typed_count(tensor, value->type);
-    if (found != (size_t)count || tensor->raw_data.len % width != 0) {
+    if (elements.count != (size_t)count ||
+        (elements.is_raw && tensor->raw_data.len % (size_t)elements.width != 0)) {
         mer_onnx_fail_model(context, "tensor \"%.120s\" holds %zu elements, expected %lld",
-                            value->name, found, (long long)count);
+                            value->name, elements.count, (long long)count);
         return NULL;
     }
-    if (tensor->raw_data.len > 0) {
-        read_raw(content, tensor->raw_data.data, value->type);
-        return content;
-    }
     for (int i = 0; i < content->count; i++) {
-        int64_t integer = 0;
-        double  real = typed_element(tensor, value->type, i, &integer);
+        uint64_t bits = element_bits(&elements, i);
         if (content->is_real)
-            content->reals[i] = real;
+            content->reals[i] = bits_to_real(bits, elements.type);
         else
-            content->ints[i] = not_unknown(integer);
+            content->ints[i] = not_unknown(bits_to_int(bits, elements.type));
     }
     return content;
 }
@@ -220,7 +200,7 @@ OnnxValue *mer_onnx_value_new(OnnxContext *context, const char *name, MerType ty
                               MerValueRole role)
 {
     OnnxValue *value = MER_NEW(context->scratch, OnnxValue);
-    value->name = mer_onnx_clean(context->scratch, name != NULL ? name : "");
+    value->name = mer_onnx_clean(context, name != NULL ? name : "");
     value->type = type;
     value->role = role;
     value->shape = mer_onnx_unknown_shape;
@@ -253,26 +233,19 @@ OnnxValue *mer_onnx_value_of_tensor(OnnxContext *context, const char *name,
     return value;
 }
 
-OnnxValue *mer_onnx_value_of_ints(OnnxContext *context, const char *name, int rank, int64_t count,
-                                  const int64_t *ints)
+/* A scalar or, of rank 1, a list of int64_t or float. */
+static OnnxValue *value_of_list(OnnxContext *context, const char *name, int rank, MerType type,
+                                int64_t count, const void *numbers)
 {
-    OnnxValue *value = mer_onnx_value_new(context, name, MER_TYPE_INT64, MER_VALUE_WEIGHT);
+    OnnxValue   *value = mer_onnx_value_new(context, name, type, MER_VALUE_WEIGHT);
+    OnnxContent *content = mer_onnx_content_new(context, type == MER_TYPE_FLOAT32, count);
+    for (int64_t i = 0; content != NULL && i < count; i++) {
+        if (content->is_real)
+            content->reals[i] = (double)((const float *)numbers)[i];
+        else
+            content->ints[i] = not_unknown(((const int64_t *)numbers)[i]);
+    }
     value->shape = mer_onnx_shape_of(rank, &count);
-    OnnxContent *content = mer_onnx_content_new(context, false, count);
-    for (int64_t i = 0; content != NULL && i < count; i++)
-        content->ints[i] = not_unknown(ints[i]);
-    value->content = content;
-    return value;
-}
-
-static OnnxValue *value_of_reals(OnnxContext *context, const char *name, int rank, int64_t count,
-                                 const float *reals)
-{
-    OnnxValue *value = mer_onnx_value_new(context, name, MER_TYPE_FLOAT32, MER_VALUE_WEIGHT);
-    value->shape = mer_onnx_shape_of(rank, &count);
-    OnnxContent *content = mer_onnx_content_new(context, true, count);
-    for (int64_t i = 0; content != NULL && i < count; i++)
-        content->reals[i] = (double)reals[i];
     value->content = content;
     return value;
 }
@@ -288,23 +261,23 @@ OnnxValue *mer_onnx_value_of_sparse(OnnxContext *context, const char *name,
     return value;
 }
 
-static OnnxValue *value_of_scalar(OnnxNode *node, const char *name)
+static OnnxValue *value_of_numbers(OnnxNode *node, const char *name)
 {
-    const int64_t *ints;
-    const float   *reals;
-    int            count;
     if (mer_onnx_has(node, "value_int")) {
         int64_t integer = mer_onnx_int(node, "value_int", 0);
-        return mer_onnx_value_of_ints(node->context, name, 0, 1, &integer);
+        return value_of_list(node->context, name, 0, MER_TYPE_INT64, 1, &integer);
     }
     if (mer_onnx_has(node, "value_float")) {
         float real = (float)mer_onnx_real(node, "value_float", 0);
-        return value_of_reals(node->context, name, 0, 1, &real);
+        return value_of_list(node->context, name, 0, MER_TYPE_FLOAT32, 1, &real);
     }
-    if ((count = mer_onnx_ints(node, "value_ints", &ints)) >= 0)
-        return mer_onnx_value_of_ints(node->context, name, 1, count, ints);
-    if ((count = mer_onnx_reals(node, "value_floats", &reals)) >= 0)
-        return value_of_reals(node->context, name, 1, count, reals);
+    OnnxInts ints = mer_onnx_ints(node, "value_ints");
+    if (ints.count >= 0)
+        return value_of_list(node->context, name, 1, MER_TYPE_INT64, ints.count, ints.list);
+    const float *reals;
+    int          count = mer_onnx_reals(node, "value_floats", &reals);
+    if (count >= 0)
+        return value_of_list(node->context, name, 1, MER_TYPE_FLOAT32, count, reals);
     if (!mer_onnx_has(node, "value_string") && !mer_onnx_has(node, "value_strings"))
         mer_onnx_fail(node, "attribute value is missing");
     return mer_onnx_value_new(node->context, name, MER_TYPE_TEXT, MER_VALUE_WEIGHT);
@@ -321,5 +294,5 @@ OnnxValue *mer_onnx_value_of_node(OnnxNode *node)
         return mer_onnx_value_of_tensor(node->context, name, value->t);
     if (sparse != NULL && sparse->sparse_tensor != NULL)
         return mer_onnx_value_of_sparse(node->context, name, sparse->sparse_tensor);
-    return value_of_scalar(node, name);
+    return value_of_numbers(node, name);
 }

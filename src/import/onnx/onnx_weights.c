@@ -61,14 +61,13 @@ static bool reads_constants_alone(const Folder *folder, const MerOp *op)
 
 static void find_constant_ops(Folder *folder, const OnnxContext *context)
 {
-    const MerGraph    *graph = folder->graph;
-    const OnnxLoopOps *loop = context->loop_ops;
-    for (int i = 0; i < graph->op_count; i++) {
+    const MerGraph *graph = folder->graph;
+    for (int i = 0, loop = 0; i < graph->op_count; i++) {
         const MerOp *op = &graph->ops[i];
-        while (loop != NULL && loop->end <= i)
-            loop = loop->next;
+        while (loop < context->loop_count && context->loops[loop].end <= i)
+            loop++;
         /* A constant is only the first content of what a loop carries. */
-        bool is_in_loop = loop != NULL && i >= loop->first;
+        bool is_in_loop = loop < context->loop_count && i >= context->loops[loop].first;
         bool is_unknown = mer_onnx_operator_find(op->source, "") == NULL;
         folder->is_constant[i] =
             !is_in_loop && is_known_kind(op, is_unknown) && reads_constants_alone(folder, op);

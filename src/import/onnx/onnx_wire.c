@@ -4,6 +4,8 @@
 #include "import/onnx/onnx.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 enum { WIRE_VARINT = 0, WIRE_64BIT = 1, WIRE_BYTES = 2, WIRE_32BIT = 5 };
 
@@ -25,6 +27,19 @@ typedef struct Scanner {
     Level          levels[ONNX_MAX_MESSAGE_DEPTH];
     MerError      *error;
 } Scanner;
+
+/* `FILE: byte START: ` and the text; returns false. */
+__attribute__((format(printf, 3, 4))) static bool fail(const Scanner *scanner, size_t start,
+                                                       const char *format, ...)
+{
+    char    text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    mer_error_set(scanner->error, MER_INVALID, "%s: byte %zu: %s", scanner->path, start, text);
+    return false;
+}
 
 /* False if the number is longer than 10 bytes or runs past `end`. */
 static bool read_varint(const uint8_t *data, size_t end, size_t *at, uint64_t *value)
@@ -88,12 +103,9 @@ static int64_t count_packed(const uint8_t *data, size_t length, int wire_type)
 
 static bool enter(Scanner *scanner, const ProtobufCFieldDescriptor *field, size_t end, size_t start)
 {
-    if (scanner->depth == ONNX_MAX_MESSAGE_DEPTH) {
-        mer_error_set(scanner->error, MER_INVALID,
-                      "%s: byte %zu: messages are nested deeper than %d levels", scanner->path,
-                      start, ONNX_MAX_MESSAGE_DEPTH);
-        return false;
-    }
+    if (scanner->depth == ONNX_MAX_MESSAGE_DEPTH)
+        return fail(scanner, start, "messages are nested deeper than %d levels",
+                    ONNX_MAX_MESSAGE_DEPTH);
     const ProtobufCMessageDescriptor *message = field->descriptor;
     scanner->overhead += (int64_t)message->sizeof_message;
     scanner->levels[scanner->depth++] = (Level){.message = message, .end = end};
@@ -106,25 +118,19 @@ static bool scan_bytes(Scanner *scanner, const ProtobufCFieldDescriptor *field, 
     const Level *level = &scanner->levels[scanner->depth - 1];
     uint64_t     length;
     if (!read_varint(scanner->data, level->end, &scanner->at, &length) ||
-        length > level->end - scanner->at) {
-        mer_error_set(scanner->error, MER_INVALID,
-                      "%s: byte %zu: field %s runs past the end of its %s at byte %zu, is the file "
-                      "truncated?",
-                      scanner->path, start, field != NULL ? field->name : "of unknown name",
-                      level->message->short_name, level->end);
-        return false;
-    }
+        length > level->end - scanner->at)
+        return fail(scanner, start,
+                    "field %s runs past the end of its %s at byte %zu, is the file truncated?",
+                    field != NULL ? field->name : "of unknown name", level->message->short_name,
+                    level->end);
     size_t end = scanner->at + (size_t)length;
     if (field != NULL && field->type == PROTOBUF_C_TYPE_MESSAGE)
         return enter(scanner, field, end, start);
     if (field != NULL && wire_type_of(field) != WIRE_BYTES) {
         int64_t count =
             count_packed(scanner->data + scanner->at, (size_t)length, wire_type_of(field));
-        if (count < 0) {
-            mer_error_set(scanner->error, MER_INVALID, "%s: byte %zu: the list %s is broken",
-                          scanner->path, start, field->name);
-            return false;
-        }
+        if (count < 0)
+            return fail(scanner, start, "the list %s is broken", field->name);
         scanner->overhead += 8 * count;
     }
     scanner->at = end;
@@ -143,11 +149,9 @@ static bool skip_number(Scanner *scanner, int wire_type, size_t start)
         fits = level->end - scanner->at >= width;
         scanner->at += fits ? width : 0;
     }
-    if (!fits)
-        mer_error_set(scanner->error, MER_INVALID,
-                      "%s: byte %zu: a number of %s is cut off at byte %zu, is the file truncated?",
-                      scanner->path, start, level->message->short_name, level->end);
-    return fits;
+    return fits ||
+           fail(scanner, start, "a number of %s is cut off at byte %zu, is the file truncated?",
+                level->message->short_name, level->end);
 }
 
 /* protobuf-c would merge a field that is given twice, which takes quadratic time. */
@@ -157,12 +161,9 @@ static bool note_field(Scanner *scanner, const ProtobufCFieldDescriptor *field, 
     if (field->label == PROTOBUF_C_LABEL_REPEATED || field->type != PROTOBUF_C_TYPE_MESSAGE)
         return true;
     uint64_t bit = UINT64_C(1) << ((size_t)(field - level->message->fields) & 63);
-    if ((level->seen & bit) != 0) {
-        mer_error_set(scanner->error, MER_INVALID,
-                      "%s: byte %zu: field %s of %s occurs twice, expected once", scanner->path,
-                      start, field->name, level->message->short_name);
-        return false;
-    }
+    if ((level->seen & bit) != 0)
+        return fail(scanner, start, "field %s of %s occurs twice, expected once", field->name,
+                    level->message->short_name);
     level->seen |= bit;
     return true;
 }
@@ -176,23 +177,15 @@ static bool scan_field(Scanner *scanner)
     uint64_t     number = tag >> 3;
     int          wire_type = (int)(tag & 7);
     if (!is_tag || number == 0 || number > 536870911 || wire_type == 3 || wire_type == 4 ||
-        wire_type > 5) {
-        mer_error_set(scanner->error, MER_INVALID,
-                      "%s: byte %zu: found 0x%02x, expected a field of %s (is this an ONNX file?)",
-                      scanner->path, start, (unsigned)scanner->data[start],
-                      level->message->short_name);
-        return false;
-    }
+        wire_type > 5)
+        return fail(scanner, start, "found 0x%02x, expected a field of %s (is this an ONNX file?)",
+                    (unsigned)scanner->data[start], level->message->short_name);
     const ProtobufCFieldDescriptor *field =
         protobuf_c_message_descriptor_get_field(level->message, (unsigned)number);
-    if (field != NULL && !fits_field(field, wire_type)) {
-        mer_error_set(scanner->error, MER_INVALID,
-                      "%s: byte %zu: field %s of %s has wire type %d, expected %d (is this an ONNX "
-                      "file?)",
-                      scanner->path, start, field->name, level->message->short_name, wire_type,
-                      wire_type_of(field));
-        return false;
-    }
+    if (field != NULL && !fits_field(field, wire_type))
+        return fail(scanner, start,
+                    "field %s of %s has wire type %d, expected %d (is this an ONNX file?)",
+                    field->name, level->message->short_name, wire_type, wire_type_of(field));
     if (field != NULL && !note_field(scanner, field, start))
         return false;
     scanner->overhead += 16;
@@ -210,13 +203,13 @@ MerStatus mer_onnx_wire_check(const MerImportFile *file, MerError *error)
             scanner.depth--;
             continue;
         }
-        if (!scan_field(&scanner))
+        bool is_right = scan_field(&scanner);
+        if (is_right && scanner.overhead > MAX_OVERHEAD_BYTES)
+            is_right = fail(&scanner, scanner.at,
+                            "the model unpacks to more than %" PRId64 " bytes beside its weights",
+                            MAX_OVERHEAD_BYTES);
+        if (!is_right)
             return MER_INVALID;
-        if (scanner.overhead > MAX_OVERHEAD_BYTES)
-            return mer_error_set(error, MER_INVALID,
-                                 "%s: byte %zu: the model unpacks to more than %" PRId64
-                                 " bytes beside its weights",
-                                 file->path, scanner.at, MAX_OVERHEAD_BYTES);
     }
     return MER_OK;
 }

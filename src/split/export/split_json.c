@@ -3,6 +3,7 @@
 #include "split/export/deployment.h"
 
 #include "base/option_json.h"
+#include "base/yaml_need.h"
 #include "mercator/import.h"
 #include "split/split_parts.h"
 
@@ -288,8 +289,7 @@ static MerStatus read_option(const MerSplit *split, const MerSplitLayer *layer, 
         MER_TRY(read_range(layer, range, order, option, assignment, &count, error));
         return check_number(map, "channels", count, "as its range has", error);
     }
-    MER_TRY(mer_yaml_need(map, "ranges", &node, error));
-    MER_TRY(mer_yaml_check_kind(node, MER_YAML_LIST, error));
+    MER_TRY(mer_yaml_need_kind(map, "ranges", MER_YAML_LIST, &node, error));
     for (int i = 0; i < node->count; i++) {
         MER_TRY(read_range(layer, node->items[i], order, option, assignment, &count, error));
     }
@@ -336,8 +336,7 @@ static MerStatus read_body(const MerProblem *problem, MerYaml *body, MerPlan *pl
     MerSplitPlan   *made = mer_split_new_plan(split, plan, arena);
     bool           *is_read = MER_ARRAY(arena, bool, split->layer_count + 1);
     MerYaml        *list;
-    MER_TRY(mer_yaml_need(body, "ops", &list, error));
-    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    MER_TRY(mer_yaml_need_kind(body, "ops", MER_YAML_LIST, &list, error));
     for (int i = 0; i < list->count; i++) {
         MER_TRY(read_layer(split, list->items[i], made, is_read, error));
     }
@@ -352,14 +351,11 @@ static MerStatus read_body(const MerProblem *problem, MerYaml *body, MerPlan *pl
 static MerStatus read_json(MerReadPlans *plans, MerError *error)
 {
     const char *network, *platform;
-    MerYaml    *node;
     MerGraph   *graph;
     int64_t     version = VERSION;
     MER_TRY(mer_yaml_get_int(plans->root, "split_version", 1, VERSION, &version, error));
-    MER_TRY(mer_yaml_need(plans->root, "network", &node, error));
-    MER_TRY(mer_yaml_text(node, &network, error));
-    MER_TRY(mer_yaml_need(plans->root, "platform", &node, error));
-    MER_TRY(mer_yaml_text(node, &platform, error));
+    MER_TRY(mer_yaml_need_text(plans->root, "network", &network, error));
+    MER_TRY(mer_yaml_need_text(plans->root, "platform", &platform, error));
     mer_yaml_get(plans->root, "ops"); /* for read_body */
     mer_yaml_get(plans->root, "deployment");
     MER_TRY(mer_yaml_get_text(plans->root, "evaluator", &plans->own_evaluator, error));
