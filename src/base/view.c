@@ -66,23 +66,26 @@ static void write_facts(MerJson *json, const MerViewFact *facts, int count)
     mer_json_end_array(json);
 }
 
-static void begin(MerJson *json, const char *panel, const MerView *view)
+/* The object of a view, which is open for what its panel has. */
+static MerJson begin(const char *panel, const MerView *view)
 {
-    mer_json_object(json, NULL);
-    mer_json_text(json, "panel", panel);
-    mer_json_text(json, "id", view->id != NULL ? view->id : panel);
-    maybe_text(json, "title", view->title);
-    maybe_text(json, "help", view->help);
-    maybe_true(json, "folded", view->is_folded);
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    mer_json_text(&json, "panel", panel);
+    mer_json_text(&json, "id", view->id != NULL ? view->id : panel);
+    maybe_text(&json, "title", view->title);
+    maybe_text(&json, "help", view->help);
+    maybe_true(&json, "folded", view->is_folded);
     if (view->mark_at > 0) {
-        mer_json_object(json, "mark");
-        mer_json_int(json, "at", view->mark_at);
-        mer_json_text(json, "text", view->mark != NULL ? view->mark : "");
-        mer_json_end_object(json);
+        mer_json_object(&json, "mark");
+        mer_json_int(&json, "at", view->mark_at);
+        mer_json_text(&json, "text", view->mark != NULL ? view->mark : "");
+        mer_json_end_object(&json);
     }
     if (view->fact_count > 0) {
-        write_facts(json, view->facts, view->fact_count);
+        write_facts(&json, view->facts, view->fact_count);
     }
+    return json;
 }
 
 static void finish(MerJson *json, MerNotes *notes)
@@ -94,27 +97,31 @@ static void finish(MerJson *json, MerNotes *notes)
 
 void mer_view_facts(MerNotes *notes, const MerView *view)
 {
-    MerJson json = {0};
-    begin(&json, "facts", view);
+    MerJson json = begin("facts", view);
     finish(&json, notes);
 }
 
 void mer_view_warning(MerNotes *notes, const MerView *view, const char *text, const char *remedy)
 {
-    MerJson json = {0};
-    begin(&json, "warning", view);
+    MerJson json = begin("warning", view);
     mer_json_text(&json, "text", text);
     maybe_text(&json, "try", remedy);
     finish(&json, notes);
 }
 
-static void write_cell(MerJson *json, const MerViewColumn *column, const MerViewCell *cell)
+/* Texts and numbers, as the columns have them. */
+static void write_cells(MerJson *json, const char *key, const MerViewColumn *columns, int count,
+                        const MerViewCell *cells)
 {
-    if (column->unit == NULL) {
-        mer_json_text(json, NULL, cell->text);
-    } else {
-        mer_json_real(json, NULL, cell->number);
+    mer_json_array(json, key);
+    for (int c = 0; c < count; c++) {
+        if (columns[c].unit == NULL) {
+            mer_json_text(json, NULL, cells[c].text);
+        } else {
+            mer_json_real(json, NULL, cells[c].number);
+        }
     }
+    mer_json_end_array(json);
 }
 
 static void write_columns(MerJson *json, const MerViewColumn *columns, int count)
@@ -134,16 +141,12 @@ static void write_columns(MerJson *json, const MerViewColumn *columns, int count
 
 void mer_view_table(MerNotes *notes, const MerView *view, const MerViewTable *table)
 {
-    MerJson json = {0};
-    begin(&json, "table", view);
+    MerJson json = begin("table", view);
     write_columns(&json, table->columns, table->column_count);
     mer_json_array(&json, "rows");
     for (int r = 0; r < table->row_count; r++) {
-        mer_json_array(&json, NULL);
-        for (int c = 0; c < table->column_count; c++) {
-            write_cell(&json, &table->columns[c], &table->cells[r * table->column_count + c]);
-        }
-        mer_json_end_array(&json);
+        write_cells(&json, NULL, table->columns, table->column_count,
+                    table->cells + r * table->column_count);
     }
     mer_json_end_array(&json);
     finish(&json, notes);
@@ -151,8 +154,7 @@ void mer_view_table(MerNotes *notes, const MerView *view, const MerViewTable *ta
 
 void mer_view_bars(MerNotes *notes, const MerView *view, const MerViewBars *bars)
 {
-    MerJson json = {0};
-    begin(&json, "bars", view);
+    MerJson json = begin("bars", view);
     maybe_text(&json, "unit", bars->unit);
     maybe_true(&json, "grouped", bars->is_grouped);
     maybe_true(&json, "log", bars->is_log);
@@ -190,8 +192,7 @@ static void write_areas(MerJson *json, const MerViewAreas *areas)
 
 void mer_view_areas(MerNotes *notes, const MerView *view, const MerViewAreas *areas)
 {
-    MerJson json = {0};
-    begin(&json, "areas", view);
+    MerJson json = begin("areas", view);
     mer_json_object(&json, "x");
     maybe_text(&json, "name", areas->x_name);
     maybe_text(&json, "unit", areas->x_unit);
@@ -226,22 +227,21 @@ static void write_item(MerJson *json, const MerViewTimeline *timeline, int numbe
     mer_json_end_object(json);
 }
 
-static int write_items(MerJson *json, const char *key, const MerViewTimeline *timeline, int lane)
+/* Those of a lane; no list where there are none. */
+static void write_items(MerJson *json, const char *key, const MerViewTimeline *timeline, int lane)
 {
     int count = 0;
     for (int i = 0; i < timeline->item_count; i++) {
-        if (timeline->items[i].lane != lane) {
-            continue;
-        }
-        if (count++ == 0) {
+        if (timeline->items[i].lane == lane && count++ == 0) {
             mer_json_array(json, key);
         }
-        write_item(json, timeline, i);
+        if (timeline->items[i].lane == lane) {
+            write_item(json, timeline, i);
+        }
     }
     if (count > 0) {
         mer_json_end_array(json);
     }
-    return count;
 }
 
 static void write_names(MerJson *json, const MerViewTimeline *timeline)
@@ -257,8 +257,7 @@ static void write_names(MerJson *json, const MerViewTimeline *timeline)
 
 void mer_view_timeline(MerNotes *notes, const MerView *view, const MerViewTimeline *timeline)
 {
-    MerJson json = {0};
-    begin(&json, "timeline", view);
+    MerJson json = begin("timeline", view);
     maybe_text(&json, "unit", timeline->unit);
     maybe_text(&json, "amount_unit", timeline->amount_unit);
     write_names(&json, timeline);
@@ -298,19 +297,14 @@ static void write_node(MerJson *json, const MerViewGraph *graph, const MerViewNo
         mer_json_int(json, "task", node->task - 1);
     }
     if (node->cells) {
-        mer_json_array(json, "cells");
-        for (int c = 0; c < graph->column_count; c++) {
-            write_cell(json, &graph->columns[c], &node->cells[c]);
-        }
-        mer_json_end_array(json);
+        write_cells(json, "cells", graph->columns, graph->column_count, node->cells);
     }
     mer_json_end_object(json);
 }
 
 void mer_view_graph(MerNotes *notes, const MerView *view, const MerViewGraph *graph)
 {
-    MerJson json = {0};
-    begin(&json, "graph", view);
+    MerJson json = begin("graph", view);
     maybe_text(&json, "unit", graph->unit);
     maybe_text(&json, "value_name", graph->value_name);
     maybe_text(&json, "group_name", graph->group_name);
@@ -352,8 +346,7 @@ static void write_axes(MerJson *json, const MerViewScatter *scatter)
 
 void mer_view_scatter(MerNotes *notes, const MerView *view, const MerViewScatter *scatter)
 {
-    MerJson json = {0};
-    begin(&json, "scatter", view);
+    MerJson json = begin("scatter", view);
     write_axes(&json, scatter);
     mer_json_array(&json, "points");
     for (int p = 0; p < scatter->point_count; p++) {
@@ -385,8 +378,7 @@ void mer_view_scatter(MerNotes *notes, const MerView *view, const MerViewScatter
 void mer_view_heatmap(MerNotes *notes, const MerView *view, const MerViewHeatmap *heatmap)
 {
     int     columns = heatmap->columns != NULL ? heatmap->column_count : heatmap->row_count;
-    MerJson json = {0};
-    begin(&json, "heatmap", view);
+    MerJson json = begin("heatmap", view);
     maybe_text(&json, "unit", heatmap->unit);
     mer_json_texts(&json, "rows", heatmap->rows, heatmap->row_count);
     if (heatmap->columns != NULL) {
@@ -399,8 +391,7 @@ void mer_view_heatmap(MerNotes *notes, const MerView *view, const MerViewHeatmap
 void mer_view_clusters(MerNotes *notes, const MerView *view, const MerViewClusters *clusters)
 {
     int     leaves = clusters->leaf_count;
-    MerJson json = {0};
-    begin(&json, "tree", view);
+    MerJson json = begin("tree", view);
     mer_json_object(&json, "names");
     maybe_text(&json, "leaf", clusters->leaf_name);
     maybe_text(&json, "group", clusters->group_name);
@@ -431,8 +422,7 @@ void mer_view_clusters(MerNotes *notes, const MerView *view, const MerViewCluste
 void mer_view_tree(MerNotes *notes, const MerView *view, const char *unit,
                    const MerViewBranch *branches, int count)
 {
-    MerJson json = {0};
-    begin(&json, "tree", view);
+    MerJson json = begin("tree", view);
     maybe_text(&json, "unit", unit);
     mer_json_array(&json, "nodes");
     for (int n = 0; n < count; n++) {
@@ -472,8 +462,7 @@ static void write_block(MerJson *json, const MerViewBlock *block)
 void mer_view_text(MerNotes *notes, const MerView *view, const MerViewBlock *blocks, int count,
                    const char *keywords)
 {
-    MerJson json = {0};
-    begin(&json, "text", view);
+    MerJson json = begin("text", view);
     maybe_text(&json, "keywords", keywords);
     mer_json_array(&json, "blocks");
     for (int b = 0; b < count; b++) {
