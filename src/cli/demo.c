@@ -46,7 +46,6 @@ static int play(const MerVerb *verb, const MerProblemClass *problem, const char 
     if (!mer_cli_is_interrupted(NULL)) {
         return MER_EXIT_DONE;
     }
-    fflush(stdout);
     request.verb = problem->name;
     mer_show_interrupted_run(&request, &result, *directory);
     return MER_EXIT_INTERRUPTED;

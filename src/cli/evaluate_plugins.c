@@ -73,16 +73,11 @@ static MerStatus take_platform(MerRunSpec *spec, const char *given, const char *
     return platform ? mer_platform_read(platform, arena, &spec->platform, error) : MER_OK;
 }
 
-/* As the problem chooses it for this input, else as it always does. */
 static const char *default_of(MerDefault what, const MerRunSpec *spec)
 {
     MerInputs inputs = {
         .graph = spec->graph, .platform = spec->platform, .evaluator = spec->evaluator};
-    const char *chosen =
-        spec->problem->choose_default ? spec->problem->choose_default(what, &inputs) : NULL;
-    return chosen                          ? chosen
-           : what == MER_DEFAULT_EVALUATOR ? spec->problem->evaluator
-                                           : spec->problem->objective;
+    return mer_experiment_default(spec->problem, what, &inputs);
 }
 
 MerStatus mer_evaluate_plugins(MerEvaluation *evaluation, const MerEvaluateRequest *request,

@@ -138,9 +138,7 @@ static const char *loop_text(const MerOp *op, MerArena *arena)
 
 static void print_text(const MerGraph *graph, MerArena *arena)
 {
-    char          macs[48];
-    char          parameters[48];
-    char          bytes[48];
+    char          macs[48], parameters[48], bytes[48];
     const char   *titles[] = {"~~>#",    "layer", "~kind",       "~=loops (Y X are outputs)",
                               "~>count", ">MACs", "~>parameters"};
     MerTextTable *table = mer_text_table_new(arena, 7, titles);

@@ -61,45 +61,37 @@ static void add_model(MerListing *listing, const char *name, const MerGraph *gra
     mer_text_table_add_int(listing->table, graph->layer_count);
 }
 
-/* Models with this ending; those that `shown` has already are other forms of the same. */
-static int add_models(MerListing *listing, const char *ending, const char *const *shown,
-                      int shown_count)
-{
-    const char **names;
-    MerError     error = {0};
-    int          count = mer_data_list("models", ending, listing->arena, &names, &error);
-    int          code = count < 0 ? mer_cli_fail(&error) : MER_EXIT_DONE;
-    for (int i = 0; i < count; i++) {
-        MerGraph *graph;
-        bool      is_shown = false;
-        for (int k = 0; k < shown_count; k++) {
-            is_shown |= mer_name_equal(shown[k], names[i]);
-        }
-        if (is_shown || !mer_listing_wants(listing, names[i])) {
-            continue;
-        }
-        if (mer_graph_import(names[i], NULL, listing->arena, &graph, &error) != MER_OK) {
-            code = mer_cli_fail(&error);
-            continue;
-        }
-        add_model(listing, names[i], graph);
-    }
-    return code;
-}
-
+/* Files .onnx, then definitions .net that are not other forms of one of them. */
 static int list_models(MerListing *listing)
 {
     static const char *const titles[] = {"model", ">MACs", ">parameters", ">layers"};
-    const char             **files;
+    MerArena                *arena = listing->arena;
+    const char             **files, **definitions;
     MerError                 error = {0};
-    int count = mer_data_list("models", ".onnx", listing->arena, &files, &error);
+    int                      file_count = mer_data_list("models", ".onnx", arena, &files, &error);
+    int count = file_count < 0 ? -1 : mer_data_list("models", ".net", arena, &definitions, &error);
+    int code = MER_EXIT_DONE;
     if (count < 0) {
         return mer_cli_fail(&error);
     }
     mer_listing_begin(listing, 4, titles);
-    int code = add_models(listing, ".onnx", NULL, 0);
-    int definitions = add_models(listing, ".net", files, count);
-    return code != MER_EXIT_DONE ? code : definitions;
+    for (int i = 0; i < file_count + count; i++) {
+        const char *name = i < file_count ? files[i] : definitions[i - file_count];
+        MerGraph   *graph;
+        bool        is_shown = false;
+        for (int k = 0; i >= file_count && k < file_count; k++) {
+            is_shown |= mer_name_equal(files[k], name);
+        }
+        if (is_shown || !mer_listing_wants(listing, name)) {
+            continue;
+        }
+        if (mer_graph_import(name, NULL, arena, &graph, &error) != MER_OK) {
+            code = mer_cli_fail(&error);
+            continue;
+        }
+        add_model(listing, name, graph);
+    }
+    return code;
 }
 
 static int list_platforms(MerListing *listing)

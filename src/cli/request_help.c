@@ -198,14 +198,8 @@ void mer_request_help(const MerRequest *request, const MerVerb *verb, const char
 
 MerCliDefaults mer_cli_defaults(const MerProblemClass *problem)
 {
-    MerCliDefaults defaults = {problem->evaluator, problem->optimizer, problem->objective};
-    MerInputs      inputs = {.evaluator = mer_evaluator_find(problem->evaluator, NULL)};
-    for (int what = 0; problem->choose_default && what < 2; what++) {
-        const char *chosen = problem->choose_default(
-            what == 0 ? MER_DEFAULT_OPTIMIZER : MER_DEFAULT_OBJECTIVE, &inputs);
-        *(what == 0 ? &defaults.optimizer : &defaults.objective) = chosen      ? chosen
-                                                                   : what == 0 ? problem->optimizer
-                                                                               : problem->objective;
-    }
-    return defaults;
+    MerInputs inputs = {.evaluator = mer_evaluator_find(problem->evaluator, NULL)};
+    return (MerCliDefaults){problem->evaluator,
+                            mer_experiment_default(problem, MER_DEFAULT_OPTIMIZER, &inputs),
+                            mer_experiment_default(problem, MER_DEFAULT_OBJECTIVE, &inputs)};
 }

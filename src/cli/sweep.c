@@ -10,16 +10,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static double time_of(const MerCellTotal *result)
+int mer_sweep_combinations(const MerExperiment *experiment)
 {
-    double latency = result->total.best.value[MER_METRIC_LATENCY];
-    return isnan(latency) ? result->total.best.value[MER_METRIC_CYCLES] : latency;
+    int combinations = 1;
+    for (int s = 0; s < experiment->sweep_count; s++) {
+        combinations *= experiment->sweeps[s].values.count;
+    }
+    return combinations;
 }
 
 void mer_sweep_axes(const MerCellTotal *result, double axes[2])
 {
-    axes[0] = result->total.best.value[MER_METRIC_ENERGY];
-    axes[1] = time_of(result);
+    const double *best = result->total.best.value;
+    axes[0] = best[MER_METRIC_ENERGY];
+    axes[1] = best[isnan(best[MER_METRIC_LATENCY]) ? MER_METRIC_CYCLES : MER_METRIC_LATENCY];
     if (isnan(axes[0]) || isnan(axes[1])) {
         axes[0] = axes[1] = result->total.score;
     }
@@ -180,12 +184,8 @@ MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *spec
     fprintf(output.file,
             ",cycles [cycle],energy [pJ],edp [pJ.cycle],gap [1],on_front,objective%s,knee\n",
             unit_of_objective(specs, count, arena));
-    int combinations = 1;
-    for (int s = 0; s < experiment->sweep_count; s++) {
-        combinations *= experiment->sweeps[s].values.count;
-    }
     const MerPlatform *last = NULL;
-    int                combination = -1;
+    int                combination = -1, combinations = mer_sweep_combinations(experiment);
     /* platforms vary slower than optimizers, objectives and seeds */
     for (int i = 0; i < count; i++) {
         combination += specs[i].platform != last;

@@ -82,14 +82,14 @@ double mer_table_geomean(const MerTableMaker *maker)
     return exp(sum / maker->group->task_count);
 }
 
-void mer_table_extremes(const MerTableMaker *maker, double *low, double *high)
+MerInterval mer_table_extremes(const MerTableMaker *maker)
 {
-    *low = INFINITY;
-    *high = -INFINITY;
+    MerInterval range = {INFINITY, -INFINITY};
     for (int t = 0; t < maker->group->task_count; t++) {
-        *low = fmin(*low, maker->values[t]);
-        *high = fmax(*high, maker->values[t]);
+        range.low = fmin(range.low, maker->values[t]);
+        range.high = fmax(range.high, maker->values[t]);
     }
+    return range;
 }
 
 /* values[task] = what the method's median has over the best known after so many samples. */

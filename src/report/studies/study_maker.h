@@ -36,7 +36,7 @@ void mer_fill_advantage(const MerTableMaker *maker, int method, int against, int
 /* Of those values: median with its interval, geometric mean, least and largest, how many are above and below 1. */
 const char *mer_table_over_tasks(const MerTableMaker *maker);
 double      mer_table_geomean(const MerTableMaker *maker);
-void        mer_table_extremes(const MerTableMaker *maker, double *low, double *high);
+MerInterval mer_table_extremes(const MerTableMaker *maker);
 void        mer_count_signs(const MerTableMaker *maker, int *more, int *less);
 int64_t     mer_least_samples(int64_t a, int64_t b);
 

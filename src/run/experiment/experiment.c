@@ -131,17 +131,35 @@ static void add_option(MerReference *options, const char *key, const char *value
         mer_reference_add(options, mer_arena_text(arena, key), mer_arena_text(arena, value), arena);
 }
 
+const MerEvaluatorClass *mer_experiment_evaluator(const char *text, MerArena *arena)
+{
+    MerReference reference;
+    bool         is_reference = mer_reference_parse(text, &reference, arena, NULL) == MER_OK;
+    return is_reference ? mer_evaluator_find(reference.name, NULL) : NULL;
+}
+
+const MerOptimizerClass *mer_experiment_optimizer(const char *text, MerArena *arena)
+{
+    MerReference reference;
+    bool         is_reference = mer_reference_parse(text, &reference, arena, NULL) == MER_OK;
+    return is_reference ? mer_optimizer_find(reference.name, NULL) : NULL;
+}
+
+const char *mer_experiment_default(const MerProblemClass *problem, MerDefault what,
+                                   const MerInputs *inputs)
+{
+    const char *const fixed[] = {problem->evaluator, problem->optimizer, problem->objective};
+    const char *chosen = problem->choose_default ? problem->choose_default(what, inputs) : NULL;
+    return chosen ? chosen : fixed[what];
+}
+
 static bool is_option_of_evaluator(const MerExperiment *experiment, const MerProblemClass *problem,
                                    const char *key)
 {
     const MerAxisValues *named = &experiment->axes[MER_AXIS_EVALUATOR];
     for (int i = 0; i < (named->count ? named->count : 1); i++) {
-        const char  *text = named->count ? named->texts[i] : problem->evaluator;
-        MerReference reference;
-        if (mer_reference_parse(text, &reference, experiment->arena, NULL) != MER_OK) {
-            continue;
-        }
-        const MerEvaluatorClass *type = mer_evaluator_find(reference.name, NULL);
+        const char              *text = named->count ? named->texts[i] : problem->evaluator;
+        const MerEvaluatorClass *type = mer_experiment_evaluator(text, experiment->arena);
         if (type && mer_options_find(type->options, key)) {
             return true;
         }
@@ -162,11 +180,8 @@ const MerOptimizerClass *mer_experiment_optimizer_with(const MerExperiment *expe
 {
     const MerAxisValues *named = &experiment->axes[MER_AXIS_OPTIMIZER];
     for (int i = 0; i < named->count; i++) {
-        MerReference             reference;
-        const MerOptimizerClass *type = NULL;
-        if (mer_reference_parse(named->texts[i], &reference, experiment->arena, NULL) == MER_OK) {
-            type = mer_optimizer_find(reference.name, NULL);
-        }
+        const MerOptimizerClass *type =
+            mer_experiment_optimizer(named->texts[i], experiment->arena);
         if (type && mer_options_find(type->options, key)) {
             return type;
         }

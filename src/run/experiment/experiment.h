@@ -90,6 +90,14 @@ MerStatus mer_experiment_plugin(MerAxis axis, MerYaml *node, const char **text, 
 MerStatus mer_experiment_check(const char *name, const MerOption *table, size_t size,
                                const MerYaml *map, int index, MerArena *arena, MerError *error);
 
+/* The class of a plug-in by its reference; NULL: there is none, or the text is no reference. */
+const MerEvaluatorClass *mer_experiment_evaluator(const char *text, MerArena *arena);
+const MerOptimizerClass *mer_experiment_optimizer(const char *text, MerArena *arena);
+
+/* What a problem takes where nobody says otherwise: as it chooses for these inputs, else as it always does. */
+const char *mer_experiment_default(const MerProblemClass *problem, MerDefault what,
+                                   const MerInputs *inputs);
+
 /* The options of a plug-in from its table (NULL: it has none, and then none may be given). */
 MerStatus mer_experiment_fill(const MerOption *table, const MerPreset *presets, size_t size,
                               const MerReference *reference, const void **options, MerArena *arena,
@@ -109,8 +117,9 @@ bool      mer_experiment_dim(const char *text, MerDimBinding *dim, MerArena *are
 MerStatus mer_experiment_dims(const MerTexts *texts, MerImportOptions *options, MerArena *arena,
                               MerError *error);
 
-/* Puts `place` (NULL: nothing) before the message of a failed call; returns `status`. */
+/* Puts `place` (NULL: nothing), or that of a node, before the message of a failed call; returns `status`. */
 MerStatus mer_experiment_fail_at(const char *place, MerStatus status, MerError *error);
+MerStatus mer_experiment_fail_in(const MerYaml *node, MerStatus status, MerError *error);
 
 /* Imports inputs, resolves plug-ins and gives one MerRunSpec per combination. `warn` may be NULL. */
 MerStatus mer_experiment_expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,
