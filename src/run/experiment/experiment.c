@@ -69,11 +69,14 @@ void mer_experiment_init(MerExperiment *experiment, const char *problem, MerAren
     mer_options_defaults(mer_run_options, &experiment->options, arena);
 }
 
-static void add_value(MerAxisValues *values, const char *value, const char *place, MerArena *arena)
+static void add_value(MerAxisValues *values, const char *value, const char *place, MerYaml *map,
+                      MerArena *arena)
 {
     MER_GROW(arena, values->texts, values->count);
     MER_GROW(arena, values->places, values->count);
+    MER_GROW(arena, values->maps, values->count);
     values->places[values->count] = place;
+    values->maps[values->count] = map;
     values->texts[values->count++] = mer_arena_text(arena, value);
 }
 
@@ -81,13 +84,13 @@ void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *val
 {
     MerAxisValues *values = &experiment->axes[axis];
     values->count = replace ? 0 : values->count;
-    add_value(values, value, NULL, experiment->arena);
+    add_value(values, value, NULL, NULL, experiment->arena);
 }
 
 void mer_experiment_add_at(MerExperiment *experiment, MerAxis axis, const char *value,
-                           const char *place)
+                           const char *place, MerYaml *map)
 {
-    add_value(&experiment->axes[axis], value, place, experiment->arena);
+    add_value(&experiment->axes[axis], value, place, map, experiment->arena);
 }
 
 MerStatus mer_experiment_fail_at(const char *place, MerStatus status, MerError *error)
@@ -119,7 +122,7 @@ MerStatus mer_experiment_sweep(MerExperiment *experiment, const char *text, MerE
         int          count = 0;
         MER_TRY(mer_sweep_values(word, &values, &count, experiment->arena, error));
         for (int i = 0; i < count; i++) {
-            add_value(&sweep->values, values[i], NULL, experiment->arena);
+            add_value(&sweep->values, values[i], NULL, NULL, experiment->arena);
         }
     }
     return MER_OK;

@@ -24,8 +24,9 @@ extern const char *const mer_axis_names[MER_AXIS_COUNT];
 
 typedef struct MerAxisValues {
     int          count;
-    const char **texts;  /* a platform given as a map is kept as YAML text that starts with '{' */
+    const char **texts;  /* a text that starts with '{' is a map */
     const char **places; /* FILE:LINE:COLUMN of each; NULL: the command line */
+    MerYaml    **maps; /* a platform that the file gives as a map, and not by its text; else NULL */
 } MerAxisValues;
 
 typedef struct MerRunOptions { /* the keys that are not lists */
@@ -65,9 +66,9 @@ typedef struct MerExperiment {
 void mer_experiment_init(MerExperiment *experiment, const char *problem, MerArena *arena);
 /* Adds one value of a list key; `replace` drops what was there (the command line wins over a file). */
 void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *value, bool replace);
-/* The same for a value of a file; `place` (FILE:LINE:COLUMN) opens messages about it. */
+/* The same for a value of a file; `place` and `map` as of MerAxisValues. */
 void mer_experiment_add_at(MerExperiment *experiment, MerAxis axis, const char *value,
-                           const char *place);
+                           const char *place, MerYaml *map);
 /* `key` is a problem option, an evaluator option or one of mer_run_options. */
 MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value,
                              MerError *error);

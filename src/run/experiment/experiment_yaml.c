@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "mercator/registry.h"
 #include "mercator/yaml.h"
-#include "run/experiment/inline_map.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -104,13 +103,12 @@ MerStatus mer_experiment_plugin(MerAxis axis, MerYaml *node, const char **text, 
 
 static MerStatus add_value(MerExperiment *experiment, MerAxis axis, MerYaml *node, MerError *error)
 {
-    const char *text = NULL;
-    if (axis == MER_AXIS_PLATFORM && node->kind == MER_YAML_MAP) {
-        text = mer_inline_text(node, "mercator-platform/1", experiment->arena);
-    } else {
+    const char *text = "{...}";
+    bool        is_map = axis == MER_AXIS_PLATFORM && node->kind == MER_YAML_MAP;
+    if (!is_map) {
         MER_TRY(mer_experiment_plugin(axis, node, &text, experiment->arena, error));
     }
-    mer_experiment_add_at(experiment, axis, text, place_of(node));
+    mer_experiment_add_at(experiment, axis, text, place_of(node), is_map ? node : NULL);
     return MER_OK;
 }
 
