@@ -3,6 +3,7 @@
 
 #include "base/expect.h"
 #include "base/file.h"
+#include "base/option_json.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -82,11 +83,9 @@ static MerStatus parse_settings(const char *text, const char *whole, MerReferenc
                                  mer_shown_text(shown, parts[i], false));
         }
         const char *key = mer_arena_text_n(arena, parts[i], (size_t)(equals - parts[i]));
-        for (int j = 0; j < i; j++) {
-            if (mer_name_equal(reference->keys[j], key)) {
-                return mer_error_set(error, MER_INVALID, "%s: option \"%s\" is given twice", whole,
-                                     key);
-            }
+        if (mer_reference_find(reference, key) >= 0) {
+            return mer_error_set(error, MER_INVALID, "%s: option \"%s\" is given twice", whole,
+                                 key);
         }
         reference->keys[i] = key;
         reference->values[i] = unquoted(equals + 1, arena);

@@ -77,6 +77,15 @@ static const char *value_text(const MerOption *option, const void *options, MerA
     return text;
 }
 
+int mer_reference_find(const MerReference *reference, const char *key)
+{
+    int at = reference->count - 1;
+    while (at >= 0 && !mer_name_equal(reference->keys[at], key)) {
+        at--;
+    }
+    return at;
+}
+
 const char *mer_option_quoted(const char *value, MerArena *arena)
 {
     if (!strpbrk(value, ",[]\"")) {

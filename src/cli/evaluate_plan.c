@@ -3,6 +3,7 @@
 #include "cli/evaluate_input.h"
 
 #include "base/file.h"
+#include "base/option_json.h"
 #include "mercator/import.h"
 #include "mercator/registry.h"
 #include "run/experiment/experiment.h"
@@ -172,12 +173,8 @@ MerStatus mer_evaluate_join_options(const MerYaml *node, const MerReference *giv
 {
     *all = (MerReference){0};
     for (int i = 0; node && i < node->count; i++) {
-        bool is_given = mer_yaml_is_null(node->items[i]);
-        for (int k = 0; k < given->count; k++) {
-            is_given = is_given || mer_name_equal(given->keys[k], node->keys[i]);
-        }
-        if (!is_given) {
-            const char *value;
+        const char *value;
+        if (!mer_yaml_is_null(node->items[i]) && mer_reference_find(given, node->keys[i]) < 0) {
             MER_TRY(mer_yaml_option(node->items[i], &value, arena, error));
             *all = mer_reference_add(all, node->keys[i], value, arena);
         }

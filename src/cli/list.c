@@ -8,15 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void mer_listing_begin(MerListing *listing, int columns, const char *const *titles)
-{
-    listing->titles = titles;
-    listing->columns = columns;
-    if (!listing->json) {
-        listing->table = mer_text_table_new(listing->arena, columns, titles);
-    }
-}
-
 bool mer_listing_wants(MerListing *listing, const char *name)
 {
     MER_GROW(listing->arena, listing->seen, listing->seen_count);
@@ -64,17 +55,16 @@ static void add_model(MerListing *listing, const char *name, const MerGraph *gra
 /* Files .onnx, then definitions .net that are not other forms of one of them. */
 static int list_models(MerListing *listing)
 {
-    static const char *const titles[] = {"model", ">MACs", ">parameters", ">layers"};
-    MerArena                *arena = listing->arena;
-    const char             **files, **definitions;
-    MerError                 error = {0};
-    int                      file_count = mer_data_list("models", ".onnx", arena, &files, &error);
+    MerArena    *arena = listing->arena;
+    const char **files, **definitions;
+    MerError     error = {0};
+    int          file_count = mer_data_list("models", ".onnx", arena, &files, &error);
     int count = file_count < 0 ? -1 : mer_data_list("models", ".net", arena, &definitions, &error);
     int code = MER_EXIT_DONE;
     if (count < 0) {
+        listing->table = NULL;
         return mer_cli_fail(&error);
     }
-    mer_listing_begin(listing, 4, titles);
     for (int i = 0; i < file_count + count; i++) {
         const char *name = i < file_count ? files[i] : definitions[i - file_count];
         MerGraph   *graph;
@@ -96,12 +86,10 @@ static int list_models(MerListing *listing)
 
 static int list_platforms(MerListing *listing)
 {
-    static const char *const titles[] = {"platform", "~kind", "summary"};
-    const char             **names;
-    MerError                 error = {0};
-    int count = mer_data_list("platforms", ".yaml", listing->arena, &names, &error);
-    int code = count < 0 ? mer_cli_fail(&error) : MER_EXIT_DONE;
-    mer_listing_begin(listing, 3, titles);
+    const char **names;
+    MerError     error = {0};
+    int          count = mer_data_list("platforms", ".yaml", listing->arena, &names, &error);
+    int          code = count < 0 ? mer_cli_fail(&error) : MER_EXIT_DONE;
     for (int i = 0; i < count; i++) {
         const MerPlatform *platform;
         if (mer_platform_read(names[i], listing->arena, &platform, &error) != MER_OK) {
@@ -116,8 +104,6 @@ static int list_platforms(MerListing *listing)
 
 static int list_exporters(MerListing *listing)
 {
-    static const char *const titles[] = {"exporter", "~problem", "~~always", "writes"};
-    mer_listing_begin(listing, 4, titles);
     for (const MerExporterClass *const *list = mer_exporters(); *list; list++) {
         add_row(listing,
                 (const char *[]){(*list)->name, (*list)->problem ? (*list)->problem : "any",
@@ -128,8 +114,6 @@ static int list_exporters(MerListing *listing)
 
 static int list_formats(MerListing *listing)
 {
-    static const char *const titles[] = {"format", "~endings", "what"};
-    mer_listing_begin(listing, 3, titles);
     for (const MerImporterClass *const *list = mer_importers(); *list; list++) {
         add_row(listing, (const char *[]){(*list)->name, (*list)->endings, (*list)->summary});
     }
@@ -138,8 +122,6 @@ static int list_formats(MerListing *listing)
 
 static int list_metrics(MerListing *listing)
 {
-    static const char *const titles[] = {"metric", "~unit", "~~better", "meaning"};
-    mer_listing_begin(listing, 4, titles);
     for (int m = 0; m < MER_METRIC_COUNT; m++) {
         const MerMetricInfo *info = mer_metric_info((MerMetric)m);
         add_row(listing, (const char *[]){info->name, info->unit,
@@ -151,13 +133,19 @@ static int list_metrics(MerListing *listing)
 static const struct {
     const char *name;
     int (*list)(MerListing *listing);
-    bool has_options; /* which the name of one shows */
+    bool        has_options; /* which the name of one shows */
+    int         columns;     /* 0: no table */
+    const char *titles[4];
 } kinds[] = {
-    {"models", list_models, false},           {"platforms", list_platforms, false},
-    {"problems", mer_listing_problems, true}, {"optimizers", mer_listing_optimizers, true},
-    {"solvers", mer_listing_solvers, true},   {"evaluators", mer_listing_evaluators, true},
-    {"exporters", list_exporters, false},     {"formats", list_formats, false},
-    {"metrics", list_metrics, false},
+    {"models", list_models, false, 4, {"model", ">MACs", ">parameters", ">layers"}},
+    {"platforms", list_platforms, false, 3, {"platform", "~kind", "summary"}},
+    {"problems", mer_listing_problems, true, 0, {0}},
+    {"optimizers", mer_listing_optimizers, true, 2, {"optimizer", "what it does"}},
+    {"solvers", mer_listing_solvers, true, 3, {"solver", "~problem", "what it does"}},
+    {"evaluators", mer_listing_evaluators, true, 2, {"evaluator", "what it prices"}},
+    {"exporters", list_exporters, false, 4, {"exporter", "~problem", "~~always", "writes"}},
+    {"formats", list_formats, false, 3, {"format", "~endings", "what"}},
+    {"metrics", list_metrics, false, 4, {"metric", "~unit", "~~better", "meaning"}},
 };
 
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
@@ -180,9 +168,15 @@ static void print_help(void)
 static int show(const MerVerb *verb, int kind, const char *only, bool is_json, MerArena *arena)
 {
     MerJson    json = {0};
-    MerListing listing = {.arena = arena, .json = is_json ? &json : NULL, .only = only};
+    MerListing listing = {.arena = arena,
+                          .json = is_json ? &json : NULL,
+                          .only = only,
+                          .columns = kinds[kind].columns,
+                          .titles = kinds[kind].titles};
     if (is_json) {
         mer_json_array(&json, NULL);
+    } else if (listing.columns > 0) {
+        listing.table = mer_text_table_new(arena, listing.columns, listing.titles);
     }
     int code = kinds[kind].list(&listing);
     if (is_json) {

@@ -112,12 +112,8 @@ static bool is_redone(const MerCells *cells, const MerRunSpec *spec)
 /* An empty log is no cell. */
 static bool has_log(const char *directory, MerArena *arena)
 {
-    FILE *file = mer_file_open(mer_arena_format(arena, "%s/run.jsonl", directory));
-    bool  has_text = file && getc(file) != EOF;
-    if (file) {
-        fclose(file);
-    }
-    return has_text;
+    char byte;
+    return mer_file_peek(mer_arena_format(arena, "%s/run.jsonl", directory), &byte, 1) > 0;
 }
 
 /* Known cells keep their folder; the others take the number of their place, or the next free one. */

@@ -99,6 +99,9 @@ const MerOptimizerClass *mer_experiment_optimizer(const char *text, MerArena *ar
 const char *mer_experiment_default(const MerProblemClass *problem, MerDefault what,
                                    const MerInputs *inputs);
 
+/* Takes a key of the run out of a plug-in's reference and gives its value; NULL: it is not there. */
+const char *mer_experiment_take_key(MerReference *reference, const char *key);
+
 /* The options of a plug-in from its table (NULL: it has none, and then none may be given). */
 MerStatus mer_experiment_fill(const MerOption *table, const MerPreset *presets, size_t size,
                               const MerReference *reference, const void **options, MerArena *arena,

@@ -117,26 +117,22 @@ static MerStatus resolve_evaluator(MerExpansion *e, const char *text, MerRunSpec
 static MerStatus take_own_budget(MerReference *reference, MerRunSpec *spec, MerArena *arena,
                                  MerError *error)
 {
-    if (mer_options_find(spec->optimizer->options, "budget")) {
+    bool        is_option = mer_options_find(spec->optimizer->options, "budget") != NULL;
+    const char *value = is_option ? NULL : mer_experiment_take_key(reference, "budget");
+    if (!value) {
         return MER_OK;
     }
-    int         kept = 0;
-    const char *shown = reference->name;
-    for (int i = 0; i < reference->count; i++) {
-        const char *value = reference->values[i];
-        if (!mer_name_equal(reference->keys[i], "budget")) {
-            shown = mer_arena_format(arena, "%s%c%s=%s", shown, kept ? ',' : ':',
-                                     reference->keys[i], value);
-            reference->keys[kept] = reference->keys[i];
-            reference->values[kept++] = value;
-        } else if (!mer_parse_int(value, &spec->budget) || spec->budget < 1) {
-            return mer_error_set(error, MER_INVALID,
-                                 "%s: budget is \"%s\", expected a whole number of at least 1",
-                                 reference->name, value);
-        }
+    if (!mer_parse_int(value, &spec->budget) || spec->budget < 1) {
+        return mer_error_set(error, MER_INVALID,
+                             "%s: budget is \"%s\", expected a whole number of at least 1",
+                             reference->name, value);
     }
-    spec->optimizer_text = kept < reference->count ? shown : spec->optimizer_text;
-    reference->count = kept;
+    spec->optimizer_text = reference->name;
+    for (int i = 0; i < reference->count; i++) {
+        spec->optimizer_text =
+            mer_arena_format(arena, "%s%c%s=%s", spec->optimizer_text, i ? ',' : ':',
+                             reference->keys[i], reference->values[i]);
+    }
     return MER_OK;
 }
 
