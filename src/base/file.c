@@ -142,6 +142,13 @@ bool mer_file_is_stream(const char *path)
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+#ifndef MERCATOR_SOURCE_DATA
+#define MERCATOR_SOURCE_DATA NULL
+#endif
+#ifndef MERCATOR_INSTALL_DATA
+#define MERCATOR_INSTALL_DATA NULL
+#endif
+
 /* The data folders in the order of their right to answer; NULL where there is none. */
 enum { FOLDER_COUNT = 4 };
 
@@ -161,29 +168,12 @@ static const char *beside_program(MerArena *arena)
     return mer_arena_format(arena, "%s/share/mercator", path);
 }
 
-static const char *data_folder(int index, MerArena *arena)
+static const char *kind_folder(int index, const char *kind, MerArena *arena)
 {
-    switch (index) {
-    case 0:
-        return getenv("MERCATOR_DATA");
-    case 1:
-        return beside_program(arena);
-#ifdef MERCATOR_SOURCE_DATA
-    case 2:
-        return MERCATOR_SOURCE_DATA;
-#endif
-#ifdef MERCATOR_INSTALL_DATA
-    case 3:
-        return MERCATOR_INSTALL_DATA;
-#endif
-    default:
-        return NULL;
-    }
-}
-
-static const char *kind_folder(int folder, const char *kind, MerArena *arena)
-{
-    const char *root = data_folder(folder, arena);
+    const char *const roots[FOLDER_COUNT] = {getenv("MERCATOR_DATA"),
+                                             index == 1 ? beside_program(arena) : NULL,
+                                             MERCATOR_SOURCE_DATA, MERCATOR_INSTALL_DATA};
+    const char       *root = roots[index];
     return root == NULL || *root == '\0' ? NULL : mer_arena_format(arena, "%s/%s", root, kind);
 }
 

@@ -186,8 +186,8 @@ static const char *problem_of_platform(const char *text, MerArena *arena)
  * or the platform are: one that knows a single problem could not run with another. */
 static const char *find_problem(int count, char **arguments, MerArena *arena)
 {
-    const char *given = NULL, *named = NULL, *of_workload = NULL, *of_optimizer = NULL;
-    const char *of_platform = NULL;
+    enum { GIVEN, NAMED, OF_WORKLOAD, OF_OPTIMIZER, OF_PLATFORM, SOURCES };
+    const char *found[SOURCES] = {NULL};
     for (int i = 0; i < count; i++) {
         const char *argument = arguments[i];
         bool        is_value =
@@ -197,28 +197,29 @@ static const char *find_problem(int count, char **arguments, MerArena *arena)
             continue; /* said by the parser */
         }
         if (mer_cli_is(argument, "problem")) {
-            given = value;
+            found[GIVEN] = value;
         } else if (mer_cli_is(argument, "optimizer")) {
             const MerOptimizerClass *optimizer = mer_experiment_optimizer(value, arena);
-            of_optimizer = optimizer && optimizer->problem ? optimizer->problem : of_optimizer;
+            const char              *only = optimizer ? optimizer->problem : NULL;
+            found[OF_OPTIMIZER] = only ? only : found[OF_OPTIMIZER];
         } else if (mer_cli_is(argument, "platform")) {
             const char *only = problem_of_platform(value, arena);
-            of_platform = only ? only : of_platform;
+            found[OF_PLATFORM] = only ? only : found[OF_PLATFORM];
         } else if (is_value && problem_of_flag(argument)) {
-            of_workload = problem_of_flag(argument);
+            found[OF_WORKLOAD] = problem_of_flag(argument);
         } else if (!is_value && mer_experiment_is(value)) {
-            named = mer_experiment_problem(value, arena);
+            found[NAMED] = mer_experiment_problem(value, arena);
         } else if ((!is_value || mer_cli_is(argument, "workload")) &&
                    problem_of_workload(value, arena)) {
-            of_workload = problem_of_workload(value, arena);
+            found[OF_WORKLOAD] = problem_of_workload(value, arena);
         }
     }
-    return given          ? given
-           : named        ? named
-           : of_workload  ? of_workload
-           : of_optimizer ? of_optimizer
-           : of_platform  ? of_platform
-                          : mer_problems()[0]->name;
+    for (int i = 0; i < SOURCES; i++) {
+        if (found[i]) {
+            return found[i];
+        }
+    }
+    return mer_problems()[0]->name;
 }
 
 static void print_help(const MerRequest *request, const MerVerb *verb, const char *problem,

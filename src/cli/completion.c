@@ -229,9 +229,12 @@ static const char *verb_names(MerArena *arena)
     return words.text;
 }
 
+/* What to offer, and the head of the function that asks for it. */
 static void print_body(MerArena *arena)
 {
-    printf("  offer=\n"
+    printf("_mercator_offer()\n{\n"
+           "  local verb=$1 before=$2 current=$3 position=$4\n"
+           "  offer=\n"
            "  if [ \"$position\" -eq 1 ]; then\n"
            "    offer='%s --help --version'\n"
            "    return\n"
@@ -249,18 +252,15 @@ static void print_body(MerArena *arena)
            "  [ -z \"$offer\" ] || return\n"
            "  case $verb in\n");
     print_inputs(arena);
-    printf("  esac\n");
+    printf("  esac\n}\n"
+           "_mercator()\n{\n");
 }
 
 static void print_bash(MerArena *arena)
 {
-    printf("# bash completion of mercator, made by `mercator completion bash`.\n"
-           "_mercator_offer()\n{\n"
-           "  local verb=$1 before=$2 current=$3 position=$4\n");
+    printf("# bash completion of mercator, made by `mercator completion bash`.\n");
     print_body(arena);
-    printf("}\n"
-           "_mercator()\n{\n"
-           "  local offer current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+    printf("  local offer current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
            "  # --flag=value is three words\n"
            "  if [ \"$current\" = = ]; then\n"
            "    current=\n"
@@ -280,13 +280,9 @@ static void print_bash(MerArena *arena)
 static void print_zsh(MerArena *arena)
 {
     printf("#compdef mercator\n"
-           "# zsh completion of mercator, made by `mercator completion zsh`.\n"
-           "_mercator_offer()\n{\n"
-           "  local verb=$1 before=$2 current=$3 position=$4\n");
+           "# zsh completion of mercator, made by `mercator completion zsh`.\n");
     print_body(arena);
-    printf("}\n"
-           "_mercator()\n{\n"
-           "  local offer\n"
+    printf("  local offer\n"
            "  _mercator_offer \"$words[2]\" \"$words[CURRENT-1]\" \"$words[CURRENT]\" $((CURRENT - "
            "1))\n"
            "  compadd -- ${=offer}\n"

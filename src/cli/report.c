@@ -59,19 +59,14 @@ static MerStatus find_runs(const Request *request, int most, MerArena *arena, co
                            int *count, MerError *error)
 {
     for (int i = 0; i < request->count; i++) {
-        const char **found;
-        int          found_count = 0;
-        MER_TRY(mer_report_find_runs(request->runs[i], arena, &found, &found_count, error));
-        if (most > 0 && found_count > most) {
+        int before = *count;
+        MER_TRY(mer_report_find_runs(request->runs[i], arena, runs, count, error));
+        if (most > 0 && *count - before > most) {
             return mer_error_set(error, MER_UNSUPPORTED,
                                  "%s holds %d runs, expected at most %d on one page; mercator "
                                  "compare %s -o DIR makes one "
                                  "of tables",
-                                 request->runs[i], found_count, most, request->runs[i]);
-        }
-        for (int r = 0; r < found_count; r++) {
-            MER_GROW(arena, *runs, *count);
-            (*runs)[(*count)++] = found[r];
+                                 request->runs[i], *count - before, most, request->runs[i]);
         }
     }
     return MER_OK;

@@ -76,7 +76,7 @@ static void print_table(const MerRunSpec *specs, const MerCellTotal *results, co
     MerMetric   metrics[MER_METRIC_COUNT];
     const char *titles[MER_METRIC_COUNT + 5] = {"", "platform", "~~workload", "~~optimizer"};
     int         metric_count = choose_columns(specs, count, metrics), columns = 4;
-    bool        has_energy = false, has_knee = false;
+    bool        has_energy = false;
     for (int m = 0; m < metric_count; m++) {
         titles[columns++] = mer_arena_format(arena, ">%s", mer_metric_info(metrics[m])->name);
         has_energy = has_energy || metrics[m] == MER_METRIC_ENERGY;
@@ -89,7 +89,6 @@ static void print_table(const MerRunSpec *specs, const MerCellTotal *results, co
         mer_text_table_add(table,
                            mer_arena_format(arena, "%s%s", is_knee[i] ? ">" : "",
                                             mer_sweep_is_on_front(results, count, i) ? "*" : ""));
-        has_knee = has_knee || is_knee[i];
         mer_text_table_add(table, specs[i].platform->name);
         mer_text_table_add(table, specs[i].name);
         mer_text_table_add(table, specs[i].optimizer->name);
@@ -104,7 +103,7 @@ static void print_table(const MerRunSpec *specs, const MerCellTotal *results, co
     mer_text_table_print(table, file);
     fprintf(file, "\n* nothing in the sweep beats it%s, or equals it further up\n",
             has_energy ? " in both energy and time" : "");
-    for (int i = 0; has_knee && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         if (is_knee[i]) {
             const char *swept = strchr(specs[i].platform->name, ' ');
             fprintf(file, "> the knee: %s, farthest below the straight line between the ends\n",

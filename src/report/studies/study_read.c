@@ -290,8 +290,8 @@ MerStatus mer_study_read(const char *const *paths, int count, MerStudyLookup loo
     Reader reader = {.arena = arena, .study = study, .lookup = lookup};
     *study = (MerStudy){0};
     for (int i = 0; i < count; i++) {
-        const char **runs;
-        int          run_count;
+        const char **runs = NULL;
+        int          run_count = 0;
         MER_TRY(mer_report_find_runs(paths[i], arena, &runs, &run_count, error));
         for (int r = 0; r < run_count; r++) {
             MER_TRY(read_run(&reader, runs[r], error));

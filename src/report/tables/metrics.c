@@ -136,8 +136,8 @@ static MerStatus add_run(Table *table, const char *path, MerError *error)
 
 static MerStatus add_path(Table *table, const char *path, MerError *error)
 {
-    const char **runs;
-    int          count;
+    const char **runs = NULL;
+    int          count = 0;
     MER_TRY(mer_report_find_runs(path, table->arena, &runs, &count, error));
     for (int i = 0; i < count; i++) {
         MER_TRY(add_run(table, runs[i], error));

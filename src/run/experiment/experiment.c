@@ -69,8 +69,8 @@ void mer_experiment_init(MerExperiment *experiment, const char *problem, MerAren
     mer_options_defaults(mer_run_options, &experiment->options, arena);
 }
 
-static void add_value(MerAxisValues *values, const char *value, const char *place, MerYaml *map,
-                      MerArena *arena)
+void mer_axis_add(MerAxisValues *values, const char *value, const char *place, MerYaml *map,
+                  MerArena *arena)
 {
     MER_GROW(arena, values->texts, values->count);
     MER_GROW(arena, values->places, values->count);
@@ -84,13 +84,7 @@ void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *val
 {
     MerAxisValues *values = &experiment->axes[axis];
     values->count = replace ? 0 : values->count;
-    add_value(values, value, NULL, NULL, experiment->arena);
-}
-
-void mer_experiment_add_at(MerExperiment *experiment, MerAxis axis, const char *value,
-                           const char *place, MerYaml *map)
-{
-    add_value(&experiment->axes[axis], value, place, map, experiment->arena);
+    mer_axis_add(values, value, NULL, NULL, experiment->arena);
 }
 
 MerStatus mer_experiment_fail_at(const char *place, MerStatus status, MerError *error)
@@ -118,12 +112,7 @@ MerStatus mer_experiment_sweep(MerExperiment *experiment, const char *text, MerE
     char *rest = NULL;
     for (char *word = strtok_r(mer_arena_text(experiment->arena, equals + 1), ", ", &rest); word;
          word = strtok_r(NULL, ", ", &rest)) {
-        const char **values = NULL;
-        int          count = 0;
-        MER_TRY(mer_sweep_values(word, &values, &count, experiment->arena, error));
-        for (int i = 0; i < count; i++) {
-            add_value(&sweep->values, values[i], NULL, NULL, experiment->arena);
-        }
+        MER_TRY(mer_sweep_values(word, &sweep->values, experiment->arena, error));
     }
     return MER_OK;
 }

@@ -66,9 +66,6 @@ typedef struct MerExperiment {
 void mer_experiment_init(MerExperiment *experiment, const char *problem, MerArena *arena);
 /* Adds one value of a list key; `replace` drops what was there (the command line wins over a file). */
 void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *value, bool replace);
-/* The same for a value of a file; `place` and `map` as of MerAxisValues. */
-void mer_experiment_add_at(MerExperiment *experiment, MerAxis axis, const char *value,
-                           const char *place, MerYaml *map);
 /* `key` is a problem option, an evaluator option or one of mer_run_options. */
 MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value,
                              MerError *error);

@@ -1,5 +1,5 @@
 /* Experiment files: `mercator-experiment/1`. */
-#include "run/experiment/experiment.h"
+#include "run/experiment/experiment_parts.h"
 
 #include "base/file.h"
 #include "mercator/registry.h"
@@ -108,7 +108,8 @@ static MerStatus add_value(MerExperiment *experiment, MerAxis axis, MerYaml *nod
     if (!is_map) {
         MER_TRY(mer_experiment_plugin(axis, node, &text, experiment->arena, error));
     }
-    mer_experiment_add_at(experiment, axis, text, place_of(node), is_map ? node : NULL);
+    mer_axis_add(&experiment->axes[axis], text, place_of(node), is_map ? node : NULL,
+                 experiment->arena);
     return MER_OK;
 }
 
