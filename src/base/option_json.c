@@ -127,27 +127,18 @@ const char *mer_options_changes(const MerOption *table, const void *options, siz
 /* "integer in 1 .. 9", "true or false": what an option takes. */
 static const char *accepted(const MerOption *option, MerArena *arena)
 {
-    char        range[MER_RANGE_SIZE];
-    bool        any = option->minimum == 0 && option->maximum == 0;
-    const char *noun = option->type == MER_OPTION_INT ? "integer" : "number";
-    mer_range_text(range, noun, any ? -INFINITY : option->minimum,
-                   any ? INFINITY : option->maximum);
-    switch (option->type) {
-    case MER_OPTION_INT:
-    case MER_OPTION_REAL:
-        return mer_arena_text(arena, range);
-    case MER_OPTION_BOOL:
-        return "true or false";
-    case MER_OPTION_CHOICE:
-        return option->choices;
-    case MER_OPTION_TEXT:
-        return "text";
-    case MER_OPTION_REALS:
-        return mer_arena_format(arena, "list, each %s", range);
-    case MER_OPTION_TEXTS:
-        return "list of texts";
+    static const char *const words[] = {[MER_OPTION_BOOL] = "true or false",
+                                        [MER_OPTION_TEXT] = "text",
+                                        [MER_OPTION_TEXTS] = "list of texts"};
+    char                     range[MER_RANGE_SIZE];
+    bool                     any = option->minimum == 0 && option->maximum == 0;
+    if (option->type == MER_OPTION_CHOICE || words[option->type]) {
+        return option->type == MER_OPTION_CHOICE ? option->choices : words[option->type];
     }
-    return "";
+    mer_range_text(range, option->type == MER_OPTION_INT ? "integer" : "number",
+                   any ? -INFINITY : option->minimum, any ? INFINITY : option->maximum);
+    return mer_arena_format(arena, "%s%s", option->type == MER_OPTION_REALS ? "list, each " : "",
+                            range);
 }
 
 void mer_options_help(const MerOption *table, FILE *file)

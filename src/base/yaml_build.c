@@ -5,7 +5,6 @@
 #include "base/memory.h"
 
 #include <libfyaml.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,18 +22,10 @@ typedef MerYamlEntry   Entry;
 typedef MerYamlEntries Entries;
 typedef MerYamlFrame   Frame;
 
-__attribute__((format(printf, 4, 5))) static MerStatus fail(Builder *builder, int line, int column,
-                                                            const char *format, ...)
-{
-    char    text[sizeof builder->error->message];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return mer_error_set(builder->error, MER_INVALID, "%s:%d:%d: %s", builder->file, line, column,
-                         text);
-}
-
+/* A failure at a place of the text, or at that of the event at hand. */
+#define fail(builder, at_line, at_column, ...)                                                     \
+    mer_yaml_error(&(MerYaml){.file = (builder)->file, .line = (at_line), .column = (at_column)},  \
+                   (builder)->error, __VA_ARGS__)
 #define fail_here(builder, ...) fail((builder), (builder)->line, (builder)->column, __VA_ARGS__)
 
 static void grow_entries(Entries *entries)

@@ -30,22 +30,11 @@ void mer_cli_print_flag(const char *flag, const char *value, const char *help)
 
 static const char *value_name(const MerOption *option)
 {
-    switch (option->type) {
-    case MER_OPTION_INT:
-    case MER_OPTION_REAL:
-        return "N";
-    case MER_OPTION_BOOL:
-        return "true|false";
-    case MER_OPTION_CHOICE:
-        return option->choices;
-    case MER_OPTION_TEXT:
-        return "TEXT";
-    case MER_OPTION_REALS:
-        return "[N,...]";
-    case MER_OPTION_TEXTS:
-        return "TEXT,...";
-    }
-    return "";
+    static const char *const names[] = {
+        [MER_OPTION_INT] = "N",           [MER_OPTION_REAL] = "N",
+        [MER_OPTION_BOOL] = "true|false", [MER_OPTION_TEXT] = "TEXT",
+        [MER_OPTION_REALS] = "[N,...]",   [MER_OPTION_TEXTS] = "TEXT,..."};
+    return option->type == MER_OPTION_CHOICE ? option->choices : names[option->type];
 }
 
 /* "; default 3 (integer in 1 .. 9)", as far as there is something to say. */
