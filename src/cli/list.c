@@ -155,6 +155,22 @@ const char *mer_cli_list_kind(int index)
     return index < KIND_COUNT ? kinds[index].name : NULL;
 }
 
+const char *mer_cli_list_names(const char *kind, MerArena *arena)
+{
+    MerListing  listing = {.arena = arena,
+                           .only = ""}; /* none is called so: all are seen, none is shown */
+    const char *names = "";
+    for (int k = 0; k < KIND_COUNT; k++) {
+        if (strcmp(kinds[k].name, kind) == 0) {
+            kinds[k].list(&listing);
+        }
+    }
+    for (int i = 0; i < listing.seen_count; i++) {
+        names = mer_arena_format(arena, "%s %s", names, listing.seen[i]);
+    }
+    return names;
+}
+
 static void print_help(void)
 {
     printf("usage: mercator list KIND [NAME] [--json]\n\nKIND is ");
