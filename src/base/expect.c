@@ -1,7 +1,7 @@
 /* The words of messages: what was found, and what was expected. */
 #include "base/expect.h"
 
-#include "base/file.h"
+#include "mercator/text.h"
 
 #include <float.h>
 #include <math.h>

@@ -5,7 +5,6 @@
 #include "base/terminal.h"
 #include "mercator/registry.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

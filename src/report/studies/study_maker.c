@@ -101,15 +101,18 @@ void mer_fill_quality(const MerTableMaker *maker, int method, int64_t samples)
     }
 }
 
-/* values[task] = how many times better the first method's median is than the second's. */
-void mer_fill_advantage(const MerTableMaker *maker, int method, int against, int64_t samples)
+int64_t mer_fill_advantage(const MerTableMaker *maker, int method, int against, int64_t samples)
 {
-    for (int t = 0; t < maker->group->task_count; t++) {
-        double own = mer_cell_median(mer_study_cell(maker->group, t, method), samples);
-        double other = mer_cell_median(mer_study_cell(maker->group, t, against), samples);
+    const MerStudyGroup *group = maker->group;
+    int64_t              at = mer_least_samples(samples, group->methods[method].samples);
+    at = mer_least_samples(at, group->methods[against].samples);
+    for (int t = 0; t < group->task_count; t++) {
+        double own = mer_cell_median(mer_study_cell(group, t, method), at);
+        double other = mer_cell_median(mer_study_cell(group, t, against), at);
         bool   has_none = isinf(own) && isinf(other);
         maker->values[t] = has_none ? 1 : isinf(own) ? 0 : mer_study_ratio(other, own);
     }
+    return at;
 }
 
 void mer_count_signs(const MerTableMaker *maker, int *more, int *less)

@@ -182,12 +182,11 @@ static void table_baseline(MerTableMaker *maker)
                     "tasks. Clear: the seeds differ by the rank test at 5 %.",
                     "optimizer|>at samples|>better on|>share|>worse on|>p|>clearly better, worse");
     for (int m = 0; m < group->method_count; m++) {
-        int     more, less, better, worse;
-        int64_t samples = mer_least_samples(group->methods[m].samples, baseline->samples);
+        int more, less, better, worse;
         if (m == maker->baseline) {
             continue;
         }
-        mer_fill_advantage(maker, m, maker->baseline, samples);
+        int64_t samples = mer_fill_advantage(maker, m, maker->baseline, INT64_MAX);
         mer_count_signs(maker, &more, &less);
         count_clear(maker, m, maker->baseline, samples, &better, &worse);
         mer_table_add(maker, group->methods[m].name);

@@ -18,7 +18,7 @@ void mer_table_at(MerTableMaker *maker, int64_t samples)
         int64_t own = mer_least_samples(samples, group->methods[m].samples);
         for (int o = 0; o < group->method_count; o++) {
             int more, less;
-            mer_fill_advantage(maker, m, o, mer_least_samples(own, group->methods[o].samples));
+            mer_fill_advantage(maker, m, o, samples);
             mer_count_signs(maker, &more, &less);
             wins += more;
             losses += less;
@@ -45,10 +45,7 @@ void mer_table_pairs(MerTableMaker *maker, int64_t samples)
         mer_table_add(maker, group->methods[m].name);
         for (int o = 0; o < group->method_count; o++) {
             int more, less;
-            mer_fill_advantage(
-                maker, m, o,
-                mer_least_samples(samples, mer_least_samples(group->methods[m].samples,
-                                                             group->methods[o].samples)));
+            mer_fill_advantage(maker, m, o, samples);
             mer_count_signs(maker, &more, &less);
             mer_table_add(
                 maker, m == o ? ""
@@ -78,12 +75,10 @@ void mer_table_ratios(MerTableMaker *maker, int64_t samples)
         "bootstrap of the median over the tasks.",
         "optimizer|>at samples|>median (95 % interval)|>geometric mean|>least|>largest");
     for (int m = 0; m < group->method_count; m++) {
-        int64_t at = mer_least_samples(
-            samples, mer_least_samples(group->methods[m].samples, reference->samples));
         if (m == maker->reference) {
             continue;
         }
-        mer_fill_advantage(maker, m, maker->reference, at);
+        int64_t     at = mer_fill_advantage(maker, m, maker->reference, samples);
         MerInterval range = mer_table_extremes(maker);
         mer_table_add(maker, group->methods[m].name);
         mer_table_print(maker, "%lld", (long long)at);

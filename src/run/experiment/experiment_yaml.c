@@ -5,7 +5,6 @@
 #include "mercator/registry.h"
 #include "mercator/yaml.h"
 
-#include <stdio.h>
 #include <string.h>
 
 bool mer_experiment_is(const char *path)
