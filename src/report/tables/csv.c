@@ -195,12 +195,9 @@ MerStatus mer_report_csv(const char *const *runs, int count, const char *path, M
     }
     MER_TRY(mer_output_open(&output, path, error));
     write_titles(output.file, &metrics, logs, count);
-    for (int r = 0; r < count; r++) {
-        MerStatus status = walk(&logs[r], count == 1, &metrics, output.file, arena, error);
-        if (status != MER_OK) {
-            mer_output_discard(&output);
-            return status;
-        }
+    MerStatus status = MER_OK;
+    for (int r = 0; status == MER_OK && r < count; r++) {
+        status = walk(&logs[r], count == 1, &metrics, output.file, arena, error);
     }
-    return mer_output_close(&output, error);
+    return mer_output_end(&output, status, error);
 }
