@@ -1,7 +1,7 @@
 /* The words of messages: what was found, and what was expected. */
 #include "base/expect.h"
 
-#include "base/file.h"
+#include "mercator/text.h"
 
 #include <float.h>
 #include <math.h>
@@ -33,10 +33,9 @@ const char *mer_range_text(char buffer[MER_RANGE_SIZE], const char *noun, double
     bool is_positive = minimum > 0 && minimum <= DBL_MIN;
     mer_print_real(low, minimum);
     mer_print_real(high, maximum);
-    if (is_positive && has_maximum) {
-        snprintf(buffer, MER_RANGE_SIZE, "%s > 0 and <= %s", noun, high);
-    } else if (is_positive) {
-        snprintf(buffer, MER_RANGE_SIZE, "%s > 0", noun);
+    if (is_positive) {
+        snprintf(buffer, MER_RANGE_SIZE, "%s > 0%s%s", noun, has_maximum ? " and <= " : "",
+                 has_maximum ? high : "");
     } else if (has_minimum && has_maximum) {
         snprintf(buffer, MER_RANGE_SIZE, "%s in %s .. %s", noun, low, high);
     } else if (has_minimum) {

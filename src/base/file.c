@@ -142,6 +142,13 @@ bool mer_file_is_stream(const char *path)
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+#ifndef MERCATOR_SOURCE_DATA
+#define MERCATOR_SOURCE_DATA NULL
+#endif
+#ifndef MERCATOR_INSTALL_DATA
+#define MERCATOR_INSTALL_DATA NULL
+#endif
+
 /* The data folders in the order of their right to answer; NULL where there is none. */
 enum { FOLDER_COUNT = 4 };
 
@@ -161,29 +168,12 @@ static const char *beside_program(MerArena *arena)
     return mer_arena_format(arena, "%s/share/mercator", path);
 }
 
-static const char *data_folder(int index, MerArena *arena)
+static const char *kind_folder(int index, const char *kind, MerArena *arena)
 {
-    switch (index) {
-    case 0:
-        return getenv("MERCATOR_DATA");
-    case 1:
-        return beside_program(arena);
-#ifdef MERCATOR_SOURCE_DATA
-    case 2:
-        return MERCATOR_SOURCE_DATA;
-#endif
-#ifdef MERCATOR_INSTALL_DATA
-    case 3:
-        return MERCATOR_INSTALL_DATA;
-#endif
-    default:
-        return NULL;
-    }
-}
-
-static const char *kind_folder(int folder, const char *kind, MerArena *arena)
-{
-    const char *root = data_folder(folder, arena);
+    const char *const roots[FOLDER_COUNT] = {getenv("MERCATOR_DATA"),
+                                             index == 1 ? beside_program(arena) : NULL,
+                                             MERCATOR_SOURCE_DATA, MERCATOR_INSTALL_DATA};
+    const char       *root = roots[index];
     return root == NULL || *root == '\0' ? NULL : mer_arena_format(arena, "%s/%s", root, kind);
 }
 
@@ -201,25 +191,36 @@ static const char *entry_name(const char *entry, const char *ending, MerArena *a
     return mer_arena_text_n(arena, entry, length);
 }
 
+/* Adds the names of all entries with this ending; false with errno set: the folder cannot be read. */
+static bool add_entries(const char *folder, const char *ending, MerArena *arena, const char ***list,
+                        size_t *count)
+{
+    DIR *directory = mer_folder_open(folder);
+    for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
+        const char *name = entry_name(entry->d_name, ending, arena);
+        if (name != NULL) {
+            MER_GROW(arena, *list, *count);
+            (*list)[(*count)++] = name;
+        }
+    }
+    return directory != NULL && closedir(directory) == 0;
+}
+
 /* The entry that `name` means: the same spelling first, then the first in order. */
 static const char *find_entry(const char *folder, const char *name, const char *ending,
                               MerArena *arena)
 {
-    const char *best = mer_arena_format(arena, "%s/%s.%s", folder, name, ending);
+    const char  *best = mer_arena_format(arena, "%s/%s.%s", folder, name, ending);
+    const char **list = NULL;
+    size_t       count = 0;
     if (name[0] != '.' && access(best, F_OK) == 0) {
         return best;
     }
-    DIR *directory = mer_folder_open(folder);
     best = NULL;
-    for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
-        const char *found = entry_name(entry->d_name, ending, arena);
-        if (found != NULL && mer_name_equal(found, name) &&
-            (best == NULL || strcmp(found, best) < 0)) {
-            best = found;
-        }
-    }
-    if (directory != NULL) {
-        closedir(directory);
+    add_entries(folder, ending, arena, &list, &count);
+    for (size_t i = 0; i < count; i++) {
+        bool is_meant = mer_name_equal(list[i], name);
+        best = is_meant && (best == NULL || strcmp(list[i], best) < 0) ? list[i] : best;
     }
     return best ? mer_arena_format(arena, "%s/%s.%s", folder, best, ending) : NULL;
 }
@@ -261,20 +262,10 @@ int mer_data_list(const char *kind, const char *ending, MerArena *arena, const c
     ending += *ending == '.';
     for (int i = 0; i < FOLDER_COUNT; i++) {
         const char *folder = kind_folder(i, kind, arena);
-        DIR        *directory = folder ? mer_folder_open(folder) : NULL;
-        if (folder && !directory && errno != ENOENT && errno != ENOTDIR) {
+        if (folder && !add_entries(folder, ending, arena, &list, &count) && errno != ENOENT &&
+            errno != ENOTDIR) {
             mer_error_set(error, MER_IO, "%s: cannot read: %s", folder, strerror(errno));
             return -1;
-        }
-        for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
-            const char *name = entry_name(entry->d_name, ending, arena);
-            if (name != NULL) {
-                MER_GROW(arena, list, count);
-                list[count++] = name;
-            }
-        }
-        if (directory != NULL) {
-            closedir(directory);
         }
     }
     if (count > 0) {

@@ -1,5 +1,5 @@
 /* 64-bit FNV-1a (Fowler, Noll, Vo). Numbers enter as 8 bytes, lowest first, on every machine. */
-#include "base/file.h"
+#include "mercator/text.h"
 
 #include <string.h>
 

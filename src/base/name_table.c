@@ -1,7 +1,7 @@
 /* Open addressing with linear steps; at most three quarters full. */
 #include "base/name_table.h"
 
-#include "base/file.h"
+#include "mercator/text.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Numbers read from text: plain ones with k M G T or Ki Mi Gi Ti. print_real.c writes them. */
-#include "base/file.h"
+#include "mercator/text.h"
 
 #include <math.h>
 #include <stdio.h>

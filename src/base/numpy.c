@@ -7,7 +7,7 @@
 
 enum { WORDS = 624, MIDDLE = 397 };
 
-static MerTwister seed_by_number(uint32_t seed)
+MerTwister mer_twister_numpy(uint32_t seed)
 {
     MerTwister twister = {.used = WORDS};
     twister.words[0] = seed;
@@ -18,17 +18,12 @@ static MerTwister seed_by_number(uint32_t seed)
     return twister;
 }
 
-MerTwister mer_twister_numpy(uint32_t seed)
-{
-    return seed_by_number(seed);
-}
-
 /* Python seeds with the 32-bit words of the number as a key, lowest first. */
 MerTwister mer_twister_python(uint64_t seed)
 {
     const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
     int            length = key[1] ? 2 : 1;
-    MerTwister     twister = seed_by_number(19650218u);
+    MerTwister     twister = mer_twister_numpy(19650218u);
     uint32_t      *words = twister.words;
     int            at = 1;
     for (int step = 0; step < 2 * WORDS - 1; step++) { /* once with the key, then without */

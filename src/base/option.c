@@ -3,6 +3,7 @@
 
 #include "base/expect.h"
 #include "base/file.h"
+#include "base/option_json.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -82,11 +83,9 @@ static MerStatus parse_settings(const char *text, const char *whole, MerReferenc
                                  mer_shown_text(shown, parts[i], false));
         }
         const char *key = mer_arena_text_n(arena, parts[i], (size_t)(equals - parts[i]));
-        for (int j = 0; j < i; j++) {
-            if (mer_name_equal(reference->keys[j], key)) {
-                return mer_error_set(error, MER_INVALID, "%s: option \"%s\" is given twice", whole,
-                                     key);
-            }
+        if (mer_reference_find(reference, key) >= 0) {
+            return mer_error_set(error, MER_INVALID, "%s: option \"%s\" is given twice", whole,
+                                 key);
         }
         reference->keys[i] = key;
         reference->values[i] = unquoted(equals + 1, arena);
@@ -124,11 +123,7 @@ MerStatus mer_reference_parse(const char *text, MerReference *reference, MerAren
     }
     text += length + 1;
     if (!has_key(text)) {
-        reference->count = 1;
-        reference->keys = MER_ARRAY(arena, const char *, 1);
-        reference->values = MER_ARRAY(arena, const char *, 1);
-        reference->keys[0] = "";
-        reference->values[0] = mer_arena_text(arena, text);
+        *reference = mer_reference_add(reference, "", mer_arena_text(arena, text), arena);
         return MER_OK;
     }
     return parse_settings(text, text - length - 1, reference, arena, error);
@@ -153,38 +148,33 @@ static MerStatus expected(const Target *target, const char *value, const char *w
                          mer_shown_text(shown, value, mer_parse_real(value, &number)), what);
 }
 
-static bool in_range(const MerOption *option, double value)
+/* Is it a number, and in the range of the option? */
+static MerStatus check_range(const Target *target, const char *text, bool is_number, double value,
+                             const char *noun)
 {
-    bool any = option->minimum == 0 && option->maximum == 0;
-    return any || (value >= option->minimum && value <= option->maximum);
-}
-
-static MerStatus outside(const Target *target, const char *value, const char *noun)
-{
-    char             range[MER_RANGE_SIZE];
-    const MerOption *option = target->option;
-    bool             any = option->minimum == 0 && option->maximum == 0;
-    return expected(target, value,
-                    mer_range_text(range, noun, any ? -INFINITY : option->minimum,
-                                   any ? INFINITY : option->maximum));
+    char   range[MER_RANGE_SIZE];
+    bool   any = target->option->minimum == 0 && target->option->maximum == 0;
+    double minimum = any ? -INFINITY : target->option->minimum;
+    double maximum = any ? INFINITY : target->option->maximum;
+    return is_number && value >= minimum && value <= maximum
+               ? MER_OK
+               : expected(target, text, mer_range_text(range, noun, minimum, maximum));
 }
 
 static MerStatus set_int(const Target *target, int64_t *field)
 {
-    int64_t value;
-    if (!mer_parse_int(target->value, &value) || !in_range(target->option, (double)value)) {
-        return outside(target, target->value, "an integer");
-    }
+    int64_t value = 0;
+    bool    is_number = mer_parse_int(target->value, &value);
+    MER_TRY(check_range(target, target->value, is_number, (double)value, "an integer"));
     *field = value;
     return MER_OK;
 }
 
 static MerStatus set_real(const Target *target, const char *text, double *field)
 {
-    double value;
-    if (!mer_parse_real(text, &value) || !in_range(target->option, value)) {
-        return outside(target, text, "a number");
-    }
+    double value = 0;
+    bool   is_number = mer_parse_real(text, &value);
+    MER_TRY(check_range(target, text, is_number, value, "a number"));
     *field = value;
     return MER_OK;
 }
@@ -383,11 +373,10 @@ MerStatus mer_options_fill(const MerOption *table, const MerPreset *presets, voi
     bool has_presets = presets != NULL && presets[0].name != NULL;
     mer_options_defaults(table, options, arena);
     for (int i = 0; has_presets && i < reference->count; i++) {
-        if (!mer_name_equal(reference->keys[i], "preset")) {
-            continue;
+        if (mer_name_equal(reference->keys[i], "preset")) {
+            MER_TRY(apply_preset(table, presets, options, reference->name, reference->values[i],
+                                 arena, error));
         }
-        MER_TRY(apply_preset(table, presets, options, reference->name, reference->values[i], arena,
-                             error));
     }
     return set_all(table, options, reference->name, reference, has_presets, arena, error);
 }

@@ -5,10 +5,9 @@
 #include "base/terminal.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-static void write_choice(const MerOption *option, int index, MerJson *json)
+static void write_choice(const MerOption *option, int index, MerJson *json, const char *key)
 {
     char        word[80];
     const char *start = option->choices;
@@ -17,33 +16,35 @@ static void write_choice(const MerOption *option, int index, MerJson *json)
         start += *start == '|';
     }
     snprintf(word, sizeof word, "%.*s", (int)strcspn(start, "|"), start);
-    mer_json_text(json, option->name, word);
+    mer_json_text(json, key, word);
 }
 
-static void write_value(const MerOption *option, const void *field, MerJson *json)
+static void write_value(const MerOption *option, const void *options, MerJson *json,
+                        const char *key)
 {
+    const void *field = (const char *)options + option->offset;
     switch (option->type) {
     case MER_OPTION_INT:
-        mer_json_int(json, option->name, *(const int64_t *)field);
+        mer_json_int(json, key, *(const int64_t *)field);
         break;
     case MER_OPTION_REAL:
-        mer_json_real(json, option->name, *(const double *)field);
+        mer_json_real(json, key, *(const double *)field);
         break;
     case MER_OPTION_BOOL:
-        mer_json_bool(json, option->name, *(const bool *)field);
+        mer_json_bool(json, key, *(const bool *)field);
         break;
     case MER_OPTION_CHOICE:
-        write_choice(option, *(const int *)field, json);
+        write_choice(option, *(const int *)field, json, key);
         break;
     case MER_OPTION_TEXT:
-        mer_json_text(json, option->name, *(const char *const *)field);
+        mer_json_text(json, key, *(const char *const *)field);
         break;
     case MER_OPTION_REALS:
-        mer_json_reals(json, option->name, ((const MerReals *)field)->values,
+        mer_json_reals(json, key, ((const MerReals *)field)->values,
                        ((const MerReals *)field)->count);
         break;
     case MER_OPTION_TEXTS:
-        mer_json_texts(json, option->name, ((const MerTexts *)field)->values,
+        mer_json_texts(json, key, ((const MerTexts *)field)->values,
                        ((const MerTexts *)field)->count);
         break;
     }
@@ -54,7 +55,7 @@ void mer_options_write(const MerOption *table, const void *options, MerJson *jso
     mer_json_object(json, key);
     for (const MerOption *option = table; option != NULL && option->name != NULL; option++) {
         if (option->help != NULL) {
-            write_value(option, (const char *)options + option->offset, json);
+            write_value(option, options, json, option->name);
         }
     }
     mer_json_end_object(json);
@@ -64,11 +65,8 @@ void mer_options_write(const MerOption *table, const void *options, MerJson *jso
 static const char *value_text(const MerOption *option, const void *options, MerArena *arena)
 {
     MerJson json = {0};
-    mer_json_object(&json, NULL);
-    write_value(option, (const char *)options + option->offset, &json);
-    mer_json_end_object(&json);
-    size_t start = strlen(option->name) + 4; /* {"name": */
-    char  *text = mer_arena_text_n(arena, json.text + start, json.size - start - 1), *to = text;
+    write_value(option, options, &json, NULL);
+    char *text = mer_arena_text(arena, json.text), *to = text;
     for (const char *from = text; *from != '\0'; from++) {
         if (*from != '"') {
             *to++ = *from;
@@ -77,6 +75,15 @@ static const char *value_text(const MerOption *option, const void *options, MerA
     *to = '\0';
     mer_json_free(&json);
     return text;
+}
+
+int mer_reference_find(const MerReference *reference, const char *key)
+{
+    int at = reference->count - 1;
+    while (at >= 0 && !mer_name_equal(reference->keys[at], key)) {
+        at--;
+    }
+    return at;
 }
 
 const char *mer_option_quoted(const char *value, MerArena *arena)
@@ -117,39 +124,27 @@ const char *mer_options_changes(const MerOption *table, const void *options, siz
     return text;
 }
 
-static void print_accepted(const MerOption *option, FILE *file)
+/* "integer in 1 .. 9", "true or false": what an option takes. */
+static const char *accepted(const MerOption *option, MerArena *arena)
 {
-    char   range[MER_RANGE_SIZE];
-    bool   any = option->minimum == 0 && option->maximum == 0;
-    double minimum = any ? -INFINITY : option->minimum, maximum = any ? INFINITY : option->maximum;
-    switch (option->type) {
-    case MER_OPTION_INT:
-        fputs(mer_range_text(range, "integer", minimum, maximum), file);
-        break;
-    case MER_OPTION_REAL:
-        fputs(mer_range_text(range, "number", minimum, maximum), file);
-        break;
-    case MER_OPTION_BOOL:
-        fputs("true or false", file);
-        break;
-    case MER_OPTION_CHOICE:
-        fputs(option->choices, file);
-        break;
-    case MER_OPTION_TEXT:
-        fputs("text", file);
-        break;
-    case MER_OPTION_REALS:
-        fprintf(file, "list, each %s", mer_range_text(range, "number", minimum, maximum));
-        break;
-    case MER_OPTION_TEXTS:
-        fputs("list of texts", file);
-        break;
+    static const char *const words[] = {[MER_OPTION_BOOL] = "true or false",
+                                        [MER_OPTION_TEXT] = "text",
+                                        [MER_OPTION_TEXTS] = "list of texts"};
+    char                     range[MER_RANGE_SIZE];
+    bool                     any = option->minimum == 0 && option->maximum == 0;
+    if (option->type == MER_OPTION_CHOICE || words[option->type]) {
+        return option->type == MER_OPTION_CHOICE ? option->choices : words[option->type];
     }
+    mer_range_text(range, option->type == MER_OPTION_INT ? "integer" : "number",
+                   any ? -INFINITY : option->minimum, any ? INFINITY : option->maximum);
+    return mer_arena_format(arena, "%s%s", option->type == MER_OPTION_REALS ? "list, each " : "",
+                            range);
 }
 
 void mer_options_help(const MerOption *table, FILE *file)
 {
-    int widest = 0;
+    MerArena *arena = mer_arena_new();
+    int       widest = 0, columns = mer_terminal_columns(file);
     for (const MerOption *option = table; option != NULL && option->name != NULL; option++) {
         int width = (int)strlen(option->name) + 1;
         width += option->initial != NULL ? (int)strlen(option->initial) : 0;
@@ -162,20 +157,12 @@ void mer_options_help(const MerOption *table, FILE *file)
         while (meant != option && (meant->help == NULL || meant->offset != option->offset)) {
             meant++;
         }
-        int    used = fprintf(file, "  %s=%-*s  ", option->name, pad > 0 ? pad : 0, initial);
-        char  *text = NULL;
-        size_t size = 0;
-        FILE  *words = open_memstream(&text, &size);
-        if (words != NULL) {
-            fprintf(words, "%s%s (", option->help != NULL ? option->help : "another name of ",
-                    option->help != NULL ? "" : meant->name);
-            print_accepted(option, words);
-            fputc(')', words);
-            fclose(words);
-        }
-        int columns = mer_terminal_columns(file);
-        mer_print_words(file, text != NULL ? text : "", used, columns < 60 ? 8 : widest + 4,
-                        columns);
-        free(text);
+        int         used = fprintf(file, "  %s=%-*s  ", option->name, pad > 0 ? pad : 0, initial);
+        const char *help = option->help
+                               ? option->help
+                               : mer_arena_format(arena, "another name of %s", meant->name);
+        mer_print_words(file, mer_arena_format(arena, "%s (%s)", help, accepted(option, arena)),
+                        used, columns < 60 ? 8 : widest + 4, columns);
     }
+    mer_arena_free(arena);
 }

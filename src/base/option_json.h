@@ -14,6 +14,9 @@ void mer_options_write(const MerOption *table, const void *options, MerJson *jso
 const char *mer_options_changes(const MerOption *table, const void *options, size_t size,
                                 MerArena *arena);
 
+/* The place of a key in a reference; -1 if it is not there. */
+int mer_reference_find(const MerReference *reference, const char *key);
+
 /* A text that a list of settings would be cut in, in quotes. */
 const char *mer_option_quoted(const char *value, MerArena *arena);
 

@@ -144,3 +144,12 @@ void mer_output_discard(MerOutput *output)
 {
     end(output, false);
 }
+
+MerStatus mer_output_end(MerOutput *output, MerStatus status, MerError *error)
+{
+    if (status == MER_OK) {
+        return mer_output_close(output, error);
+    }
+    mer_output_discard(output);
+    return status;
+}

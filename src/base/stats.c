@@ -199,29 +199,16 @@ double mer_student(int n)
                           : 1.96 + 2.5 / freedom; /* within 0.004 of the quantile */
 }
 
-static void mean_ranks(int n, const float *values, double *ranks)
-{
-    Ranked *sorted = mer_heap_zeroed((size_t)n + 1, sizeof *sorted);
-    for (int i = 0; i < n; i++) {
-        sorted[i] = (Ranked){values[i], i};
-    }
-    qsort(sorted, (size_t)n, sizeof *sorted, compare_ranked);
-    for (int i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && sorted[end].value == sorted[i].value; end++) {
-        }
-        for (int j = i; j < end; j++) {
-            ranks[sorted[j].index] = 0.5 * (i + end - 1);
-        }
-    }
-    free(sorted);
-}
-
 double mer_rank_correlation(int n, const float *x, const float *y)
 {
-    double *a = mer_heap_zeroed(2 * (size_t)n + 1, sizeof *a), *b = a + n;
-    double  ab = 0, aa = 0, bb = 0, mean = 0.5 * (n - 1);
-    mean_ranks(n, x, a);
-    mean_ranks(n, y, b);
+    double *a = mer_heap_zeroed(4 * (size_t)n, sizeof *a), *b = a + n, *values = b + n;
+    double  ab = 0, aa = 0, bb = 0, mean = 0.5 * (n + 1);
+    for (int i = 0; i < n; i++) {
+        values[i] = x[i];
+        values[n + i] = y[i];
+    }
+    rank(values, n, a);
+    rank(values + n, n, b);
     for (int i = 0; i < n; i++) {
         ab += (a[i] - mean) * (b[i] - mean);
         aa += (a[i] - mean) * (a[i] - mean);

@@ -68,8 +68,7 @@ const char *mer_stream_text(MerStream *stream, const char *text, MerArena *arena
         return NULL;
     }
     if (stream->is_saving) {
-        stream->is_broken =
-            stream->is_broken || fwrite(text, 1, (size_t)length, stream->file) != (size_t)length;
+        mer_stream_bytes(stream, (char *)text, 1, length);
         return text;
     }
     mer_stream_expect(stream, 1, length);

@@ -43,13 +43,18 @@ static bool is_start(char byte)
     return ((unsigned char)byte & 0xc0) != 0x80;
 }
 
-int mer_text_columns(const char *text)
+static int columns_of(const char *text, size_t length)
 {
     int columns = 0;
-    for (; *text; text++) {
-        columns += is_start(*text);
+    for (size_t i = 0; i < length; i++) {
+        columns += is_start(text[i]);
     }
     return columns;
+}
+
+int mer_text_columns(const char *text)
+{
+    return columns_of(text, strlen(text));
 }
 
 /* Bytes of the first `columns` signs. */
@@ -81,17 +86,15 @@ void mer_print_words(FILE *file, const char *text, int at, int indent, int colum
     bool is_first = true;
     while (*text) {
         size_t length = strcspn(text, " \n");
-        char  *word = strndup(text, length);
-        int    width = word ? mer_text_columns(word) : 0;
+        int    width = columns_of(text, length);
         if (columns > 0 && !is_first && at + 1 + width > columns) {
             fprintf(file, "\n%*s", indent, "");
             at = indent;
             is_first = true;
         }
-        fprintf(file, "%s%s", is_first ? "" : " ", word ? word : "");
+        fprintf(file, "%s%.*s", is_first ? "" : " ", (int)length, text);
         at += width + !is_first;
         is_first = false;
-        free(word);
         text += length;
         text += strspn(text, " \n");
     }

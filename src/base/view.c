@@ -49,40 +49,51 @@ static void write_matrix(MerJson *json, const char *key, const double *values, i
     mer_json_end_array(json);
 }
 
-static void write_facts(MerJson *json, const MerViewFact *facts, int count)
+/* A list of objects: `write` gives the members of one, which it finds in `of`. */
+static void write_list(MerJson *json, const char *key, int count,
+                       void (*write)(MerJson *json, const void *of, int index), const void *of)
 {
-    mer_json_array(json, "facts");
+    mer_json_array(json, key);
     for (int i = 0; i < count; i++) {
         mer_json_object(json, NULL);
-        mer_json_text(json, "name", facts[i].name);
-        if (facts[i].unit != NULL) {
-            mer_json_real(json, "value", facts[i].value);
-            mer_json_text(json, "unit", facts[i].unit);
-        }
-        maybe_text(json, "text", facts[i].text);
-        maybe_text(json, "help", facts[i].help);
+        write(json, of, i);
         mer_json_end_object(json);
     }
     mer_json_end_array(json);
 }
 
-static void begin(MerJson *json, const char *panel, const MerView *view)
+static void write_fact(MerJson *json, const void *facts, int index)
 {
-    mer_json_object(json, NULL);
-    mer_json_text(json, "panel", panel);
-    mer_json_text(json, "id", view->id != NULL ? view->id : panel);
-    maybe_text(json, "title", view->title);
-    maybe_text(json, "help", view->help);
-    maybe_true(json, "folded", view->is_folded);
+    const MerViewFact *fact = (const MerViewFact *)facts + index;
+    mer_json_text(json, "name", fact->name);
+    if (fact->unit != NULL) {
+        mer_json_real(json, "value", fact->value);
+        mer_json_text(json, "unit", fact->unit);
+    }
+    maybe_text(json, "text", fact->text);
+    maybe_text(json, "help", fact->help);
+}
+
+/* The object of a view, which is open for what its panel has. */
+static MerJson begin(const char *panel, const MerView *view)
+{
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    mer_json_text(&json, "panel", panel);
+    mer_json_text(&json, "id", view->id != NULL ? view->id : panel);
+    maybe_text(&json, "title", view->title);
+    maybe_text(&json, "help", view->help);
+    maybe_true(&json, "folded", view->is_folded);
     if (view->mark_at > 0) {
-        mer_json_object(json, "mark");
-        mer_json_int(json, "at", view->mark_at);
-        mer_json_text(json, "text", view->mark != NULL ? view->mark : "");
-        mer_json_end_object(json);
+        mer_json_object(&json, "mark");
+        mer_json_int(&json, "at", view->mark_at);
+        mer_json_text(&json, "text", view->mark != NULL ? view->mark : "");
+        mer_json_end_object(&json);
     }
     if (view->fact_count > 0) {
-        write_facts(json, view->facts, view->fact_count);
+        write_list(&json, "facts", view->fact_count, write_fact, view->facts);
     }
+    return json;
 }
 
 static void finish(MerJson *json, MerNotes *notes)
@@ -94,82 +105,75 @@ static void finish(MerJson *json, MerNotes *notes)
 
 void mer_view_facts(MerNotes *notes, const MerView *view)
 {
-    MerJson json = {0};
-    begin(&json, "facts", view);
+    MerJson json = begin("facts", view);
     finish(&json, notes);
 }
 
 void mer_view_warning(MerNotes *notes, const MerView *view, const char *text, const char *remedy)
 {
-    MerJson json = {0};
-    begin(&json, "warning", view);
+    MerJson json = begin("warning", view);
     mer_json_text(&json, "text", text);
     maybe_text(&json, "try", remedy);
     finish(&json, notes);
 }
 
-static void write_cell(MerJson *json, const MerViewColumn *column, const MerViewCell *cell)
+/* Texts and numbers, as the columns have them. */
+static void write_cells(MerJson *json, const char *key, const MerViewColumn *columns, int count,
+                        const MerViewCell *cells)
 {
-    if (column->unit == NULL) {
-        mer_json_text(json, NULL, cell->text);
-    } else {
-        mer_json_real(json, NULL, cell->number);
-    }
-}
-
-static void write_columns(MerJson *json, const MerViewColumn *columns, int count)
-{
-    mer_json_array(json, "columns");
+    mer_json_array(json, key);
     for (int c = 0; c < count; c++) {
-        const MerViewColumn *column = &columns[c];
-        mer_json_object(json, NULL);
-        mer_json_text(json, "name", column->name);
-        maybe_text(json, "unit", column->unit);
-        maybe_text(json, "help", column->help);
-        maybe_true(json, "bar", column->has_bar);
-        mer_json_end_object(json);
+        if (columns[c].unit == NULL) {
+            mer_json_text(json, NULL, cells[c].text);
+        } else {
+            mer_json_real(json, NULL, cells[c].number);
+        }
     }
     mer_json_end_array(json);
 }
 
+static void write_column(MerJson *json, const void *columns, int index)
+{
+    const MerViewColumn *column = (const MerViewColumn *)columns + index;
+    mer_json_text(json, "name", column->name);
+    maybe_text(json, "unit", column->unit);
+    maybe_text(json, "help", column->help);
+    maybe_true(json, "bar", column->has_bar);
+}
+
 void mer_view_table(MerNotes *notes, const MerView *view, const MerViewTable *table)
 {
-    MerJson json = {0};
-    begin(&json, "table", view);
-    write_columns(&json, table->columns, table->column_count);
+    MerJson json = begin("table", view);
+    write_list(&json, "columns", table->column_count, write_column, table->columns);
     mer_json_array(&json, "rows");
     for (int r = 0; r < table->row_count; r++) {
-        mer_json_array(&json, NULL);
-        for (int c = 0; c < table->column_count; c++) {
-            write_cell(&json, &table->columns[c], &table->cells[r * table->column_count + c]);
-        }
-        mer_json_end_array(&json);
+        write_cells(&json, NULL, table->columns, table->column_count,
+                    table->cells + r * table->column_count);
     }
     mer_json_end_array(&json);
     finish(&json, notes);
 }
 
+static void write_bar(MerJson *json, const void *of, int row)
+{
+    const MerViewBars *bars = of;
+    mer_json_text(json, "name", bars->rows[row]);
+    mer_json_reals(json, "values", bars->values + row * bars->series_count, bars->series_count);
+    if (bars->limits != NULL) {
+        maybe_real(json, "limit", bars->limits[row]);
+    }
+}
+
 void mer_view_bars(MerNotes *notes, const MerView *view, const MerViewBars *bars)
 {
-    MerJson json = {0};
-    begin(&json, "bars", view);
+    MerJson json = begin("bars", view);
     maybe_text(&json, "unit", bars->unit);
     maybe_true(&json, "grouped", bars->is_grouped);
     maybe_true(&json, "log", bars->is_log);
     maybe_true(&json, "parts", bars->has_parts);
     maybe_true(&json, "rest", bars->has_rest);
     mer_json_texts(&json, "series", bars->series, bars->series_count);
-    mer_json_array(&json, "rows");
-    for (int r = 0; r < bars->row_count; r++) {
-        mer_json_object(&json, NULL);
-        mer_json_text(&json, "name", bars->rows[r]);
-        mer_json_reals(&json, "values", bars->values + r * bars->series_count, bars->series_count);
-        if (bars->limits != NULL) {
-            maybe_real(&json, "limit", bars->limits[r]);
-        }
-        mer_json_end_object(&json);
-    }
-    mer_json_end_array(&json);
+    write_list(&json, "rows", bars->row_count, write_bar, bars);
     finish(&json, notes);
 }
 
@@ -190,8 +194,7 @@ static void write_areas(MerJson *json, const MerViewAreas *areas)
 
 void mer_view_areas(MerNotes *notes, const MerView *view, const MerViewAreas *areas)
 {
-    MerJson json = {0};
-    begin(&json, "areas", view);
+    MerJson json = begin("areas", view);
     mer_json_object(&json, "x");
     maybe_text(&json, "name", areas->x_name);
     maybe_text(&json, "unit", areas->x_unit);
@@ -226,22 +229,21 @@ static void write_item(MerJson *json, const MerViewTimeline *timeline, int numbe
     mer_json_end_object(json);
 }
 
-static int write_items(MerJson *json, const char *key, const MerViewTimeline *timeline, int lane)
+/* Those of a lane; no list where there are none. */
+static void write_items(MerJson *json, const char *key, const MerViewTimeline *timeline, int lane)
 {
     int count = 0;
     for (int i = 0; i < timeline->item_count; i++) {
-        if (timeline->items[i].lane != lane) {
-            continue;
-        }
-        if (count++ == 0) {
+        if (timeline->items[i].lane == lane && count++ == 0) {
             mer_json_array(json, key);
         }
-        write_item(json, timeline, i);
+        if (timeline->items[i].lane == lane) {
+            write_item(json, timeline, i);
+        }
     }
     if (count > 0) {
         mer_json_end_array(json);
     }
-    return count;
 }
 
 static void write_names(MerJson *json, const MerViewTimeline *timeline)
@@ -255,38 +257,38 @@ static void write_names(MerJson *json, const MerViewTimeline *timeline)
     mer_json_end_object(json);
 }
 
+static void write_lane(MerJson *json, const void *of, int lane)
+{
+    const MerViewTimeline *timeline = of;
+    mer_json_text(json, "name", timeline->lanes[lane]);
+    write_items(json, "items", timeline, lane);
+}
+
+static void write_below(MerJson *json, const void *of, int index)
+{
+    const MerViewAreas *areas = (const MerViewAreas *)of + index;
+    maybe_text(json, "name", areas->title);
+    write_areas(json, areas);
+}
+
 void mer_view_timeline(MerNotes *notes, const MerView *view, const MerViewTimeline *timeline)
 {
-    MerJson json = {0};
-    begin(&json, "timeline", view);
+    MerJson json = begin("timeline", view);
     maybe_text(&json, "unit", timeline->unit);
     maybe_text(&json, "amount_unit", timeline->amount_unit);
     write_names(&json, timeline);
-    mer_json_array(&json, "lanes");
-    for (int lane = 0; lane < timeline->lane_count; lane++) {
-        mer_json_object(&json, NULL);
-        mer_json_text(&json, "name", timeline->lanes[lane]);
-        write_items(&json, "items", timeline, lane);
-        mer_json_end_object(&json);
-    }
-    mer_json_end_array(&json);
+    write_list(&json, "lanes", timeline->lane_count, write_lane, timeline);
     write_items(&json, "dropped", timeline, -1);
     if (timeline->below_count > 0) {
-        mer_json_array(&json, "below");
-        for (int i = 0; i < timeline->below_count; i++) {
-            mer_json_object(&json, NULL);
-            maybe_text(&json, "name", timeline->below[i].title);
-            write_areas(&json, &timeline->below[i]);
-            mer_json_end_object(&json);
-        }
-        mer_json_end_array(&json);
+        write_list(&json, "below", timeline->below_count, write_below, timeline->below);
     }
     finish(&json, notes);
 }
 
-static void write_node(MerJson *json, const MerViewGraph *graph, const MerViewNode *node)
+static void write_node(MerJson *json, const void *of, int index)
 {
-    mer_json_object(json, NULL);
+    const MerViewGraph *graph = of;
+    const MerViewNode  *node = &graph->nodes[index];
     mer_json_text(json, "name", node->name);
     maybe_text(json, "group", node->group);
     maybe_text(json, "parent", node->parent);
@@ -298,19 +300,13 @@ static void write_node(MerJson *json, const MerViewGraph *graph, const MerViewNo
         mer_json_int(json, "task", node->task - 1);
     }
     if (node->cells) {
-        mer_json_array(json, "cells");
-        for (int c = 0; c < graph->column_count; c++) {
-            write_cell(json, &graph->columns[c], &node->cells[c]);
-        }
-        mer_json_end_array(json);
+        write_cells(json, "cells", graph->columns, graph->column_count, node->cells);
     }
-    mer_json_end_object(json);
 }
 
 void mer_view_graph(MerNotes *notes, const MerView *view, const MerViewGraph *graph)
 {
-    MerJson json = {0};
-    begin(&json, "graph", view);
+    MerJson json = begin("graph", view);
     maybe_text(&json, "unit", graph->unit);
     maybe_text(&json, "value_name", graph->value_name);
     maybe_text(&json, "group_name", graph->group_name);
@@ -318,13 +314,9 @@ void mer_view_graph(MerNotes *notes, const MerView *view, const MerViewGraph *gr
         mer_json_texts(&json, "groups", graph->groups, graph->group_count);
     }
     if (graph->column_count > 0) {
-        write_columns(&json, graph->columns, graph->column_count);
+        write_list(&json, "columns", graph->column_count, write_column, graph->columns);
     }
-    mer_json_array(&json, "nodes");
-    for (int n = 0; n < graph->node_count; n++) {
-        write_node(&json, graph, &graph->nodes[n]);
-    }
-    mer_json_end_array(&json);
+    write_list(&json, "nodes", graph->node_count, write_node, graph);
     mer_json_array(&json, "edges");
     for (int e = 0; e < graph->edge_count; e++) {
         mer_json_ints(&json, NULL, graph->edges + 2 * e, 2);
@@ -333,60 +325,51 @@ void mer_view_graph(MerNotes *notes, const MerView *view, const MerViewGraph *gr
     finish(&json, notes);
 }
 
-static void write_axes(MerJson *json, const MerViewScatter *scatter)
+static void write_axis(MerJson *json, const void *axes, int index)
 {
-    mer_json_array(json, "axes");
-    for (int a = 0; a < scatter->axis_count; a++) {
-        const MerViewAxis *axis = &scatter->axes[a];
-        mer_json_object(json, NULL);
-        mer_json_text(json, "name", axis->name);
-        maybe_text(json, "unit", axis->unit);
-        if (axis->better != 0) {
-            mer_json_int(json, "better", axis->better);
-        }
-        maybe_true(json, "log", axis->is_log);
-        mer_json_end_object(json);
+    const MerViewAxis *axis = (const MerViewAxis *)axes + index;
+    mer_json_text(json, "name", axis->name);
+    maybe_text(json, "unit", axis->unit);
+    if (axis->better != 0) {
+        mer_json_int(json, "better", axis->better);
+    }
+    maybe_true(json, "log", axis->is_log);
+}
+
+static void write_point(MerJson *json, const void *of, int index)
+{
+    const MerViewScatter *scatter = of;
+    const MerViewPoint   *point = &scatter->points[index];
+    maybe_text(json, "name", point->name);
+    maybe_text(json, "group", point->group);
+    maybe_real(json, "spread", point->spread);
+    mer_json_reals(json, "values", point->values, scatter->axis_count);
+}
+
+static void write_line(MerJson *json, const void *lines, int index)
+{
+    const MerViewLine *line = (const MerViewLine *)lines + index;
+    mer_json_text(json, "name", line->name);
+    mer_json_array(json, "points");
+    for (int p = 0; p < line->point_count; p++) {
+        mer_json_reals(json, NULL, line->points + 2 * p, 2);
     }
     mer_json_end_array(json);
 }
 
 void mer_view_scatter(MerNotes *notes, const MerView *view, const MerViewScatter *scatter)
 {
-    MerJson json = {0};
-    begin(&json, "scatter", view);
-    write_axes(&json, scatter);
-    mer_json_array(&json, "points");
-    for (int p = 0; p < scatter->point_count; p++) {
-        const MerViewPoint *point = &scatter->points[p];
-        mer_json_object(&json, NULL);
-        maybe_text(&json, "name", point->name);
-        maybe_text(&json, "group", point->group);
-        maybe_real(&json, "spread", point->spread);
-        mer_json_reals(&json, "values", point->values, scatter->axis_count);
-        mer_json_end_object(&json);
-    }
-    mer_json_end_array(&json);
-    mer_json_array(&json, "lines");
-    for (int l = 0; l < scatter->line_count; l++) {
-        const MerViewLine *line = &scatter->lines[l];
-        mer_json_object(&json, NULL);
-        mer_json_text(&json, "name", line->name);
-        mer_json_array(&json, "points");
-        for (int p = 0; p < line->point_count; p++) {
-            mer_json_reals(&json, NULL, line->points + 2 * p, 2);
-        }
-        mer_json_end_array(&json);
-        mer_json_end_object(&json);
-    }
-    mer_json_end_array(&json);
+    MerJson json = begin("scatter", view);
+    write_list(&json, "axes", scatter->axis_count, write_axis, scatter->axes);
+    write_list(&json, "points", scatter->point_count, write_point, scatter);
+    write_list(&json, "lines", scatter->line_count, write_line, scatter->lines);
     finish(&json, notes);
 }
 
 void mer_view_heatmap(MerNotes *notes, const MerView *view, const MerViewHeatmap *heatmap)
 {
     int     columns = heatmap->columns != NULL ? heatmap->column_count : heatmap->row_count;
-    MerJson json = {0};
-    begin(&json, "heatmap", view);
+    MerJson json = begin("heatmap", view);
     maybe_text(&json, "unit", heatmap->unit);
     mer_json_texts(&json, "rows", heatmap->rows, heatmap->row_count);
     if (heatmap->columns != NULL) {
@@ -399,8 +382,7 @@ void mer_view_heatmap(MerNotes *notes, const MerView *view, const MerViewHeatmap
 void mer_view_clusters(MerNotes *notes, const MerView *view, const MerViewClusters *clusters)
 {
     int     leaves = clusters->leaf_count;
-    MerJson json = {0};
-    begin(&json, "tree", view);
+    MerJson json = begin("tree", view);
     mer_json_object(&json, "names");
     maybe_text(&json, "leaf", clusters->leaf_name);
     maybe_text(&json, "group", clusters->group_name);
@@ -431,8 +413,7 @@ void mer_view_clusters(MerNotes *notes, const MerView *view, const MerViewCluste
 void mer_view_tree(MerNotes *notes, const MerView *view, const char *unit,
                    const MerViewBranch *branches, int count)
 {
-    MerJson json = {0};
-    begin(&json, "tree", view);
+    MerJson json = begin("tree", view);
     maybe_text(&json, "unit", unit);
     mer_json_array(&json, "nodes");
     for (int n = 0; n < count; n++) {
@@ -448,37 +429,31 @@ void mer_view_tree(MerNotes *notes, const MerView *view, const char *unit,
     finish(&json, notes);
 }
 
-static void write_block(MerJson *json, const MerViewBlock *block)
+static void write_tag(MerJson *json, const void *tags, int index)
 {
-    mer_json_object(json, NULL);
+    const MerViewTag *tag = (const MerViewTag *)tags + index;
+    mer_json_text(json, "text", tag->text);
+    maybe_text(json, "help", tag->help);
+    maybe_true(json, "off", tag->is_off);
+}
+
+static void write_block(MerJson *json, const void *blocks, int index)
+{
+    const MerViewBlock *block = (const MerViewBlock *)blocks + index;
     maybe_text(json, "title", block->title);
     mer_json_int(json, "depth", block->depth);
     maybe_text(json, "note", block->note);
     if (block->tag_count > 0) {
-        mer_json_array(json, "tags");
-        for (int t = 0; t < block->tag_count; t++) {
-            mer_json_object(json, NULL);
-            mer_json_text(json, "text", block->tags[t].text);
-            maybe_text(json, "help", block->tags[t].help);
-            maybe_true(json, "off", block->tags[t].is_off);
-            mer_json_end_object(json);
-        }
-        mer_json_end_array(json);
+        write_list(json, "tags", block->tag_count, write_tag, block->tags);
     }
     maybe_text(json, "text", block->text);
-    mer_json_end_object(json);
 }
 
 void mer_view_text(MerNotes *notes, const MerView *view, const MerViewBlock *blocks, int count,
                    const char *keywords)
 {
-    MerJson json = {0};
-    begin(&json, "text", view);
+    MerJson json = begin("text", view);
     maybe_text(&json, "keywords", keywords);
-    mer_json_array(&json, "blocks");
-    for (int b = 0; b < count; b++) {
-        write_block(&json, &blocks[b]);
-    }
-    mer_json_end_array(&json);
+    write_list(&json, "blocks", count, write_block, blocks);
     finish(&json, notes);
 }

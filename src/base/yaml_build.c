@@ -5,7 +5,6 @@
 #include "base/memory.h"
 
 #include <libfyaml.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,22 +22,11 @@ typedef MerYamlEntry   Entry;
 typedef MerYamlEntries Entries;
 typedef MerYamlFrame   Frame;
 
-__attribute__((format(printf, 4, 5))) static MerStatus fail(Builder *builder, int line, int column,
-                                                            const char *format, ...)
-{
-    char    text[sizeof builder->error->message];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return mer_error_set(builder->error, MER_INVALID, "%s:%d:%d: %s", builder->file, line, column,
-                         text);
-}
-
-static MerStatus fail_here(Builder *builder, const char *text)
-{
-    return fail(builder, builder->line, builder->column, "%s", text);
-}
+/* A failure at a place of the text, or at that of the event at hand. */
+#define fail(builder, at_line, at_column, ...)                                                     \
+    mer_yaml_error(&(MerYaml){.file = (builder)->file, .line = (at_line), .column = (at_column)},  \
+                   (builder)->error, __VA_ARGS__)
+#define fail_here(builder, ...) fail((builder), (builder)->line, (builder)->column, __VA_ARGS__)
 
 static void grow_entries(Entries *entries)
 {
@@ -112,7 +100,7 @@ static void attach(Builder *builder, MerYaml *node)
 static MerStatus new_node(Builder *builder, MerYamlKind kind, const char *path, MerYaml **node)
 {
     if (++builder->node_count > MOST_NODES) {
-        return fail(builder, builder->line, builder->column, "more than %d values", MOST_NODES);
+        return fail_here(builder, "more than %d values", MOST_NODES);
     }
     *node = MER_NEW(builder->arena, MerYaml);
     **node = (MerYaml){.kind = kind,
@@ -124,19 +112,12 @@ static MerStatus new_node(Builder *builder, MerYamlKind kind, const char *path, 
     return MER_OK;
 }
 
-static MerStatus too_deep(Builder *builder)
-{
-    return fail(builder, builder->line, builder->column, "nested deeper than %d levels",
-                MOST_LEVELS);
-}
-
 /* `depth` counts the collections around the copy and bounds the recursion. */
 static MerStatus copy_node(Builder *builder, const MerYaml *from, const char *path, int depth,
                            MerYaml **to)
 {
     if (++builder->copy_count > MOST_COPIES) {
-        return fail(builder, builder->line, builder->column, "more than %d values by aliases",
-                    MOST_COPIES);
+        return fail_here(builder, "more than %d values by aliases", MOST_COPIES);
     }
     MER_TRY(new_node(builder, from->kind, path, to));
     MerYaml *copy = *to;
@@ -146,7 +127,7 @@ static MerStatus copy_node(Builder *builder, const MerYaml *from, const char *pa
         return MER_OK;
     }
     if (depth >= MOST_LEVELS) {
-        return too_deep(builder);
+        return fail_here(builder, "nested deeper than %d levels", MOST_LEVELS);
     }
     copy->items = MER_ARRAY(builder->arena, MerYaml *, from->count);
     for (int i = 0; i < from->count; i++) {
@@ -252,11 +233,11 @@ static MerStatus on_scalar(Builder *builder, struct fy_event *event)
 static MerStatus on_start(Builder *builder, struct fy_event *event, MerYamlKind kind)
 {
     if (expects_key(builder)) {
-        return fail(builder, builder->line, builder->column, "a key is a %s, expected a word",
-                    kind == MER_YAML_MAP ? "map" : "list");
+        return fail_here(builder, "a key is a %s, expected a word",
+                         kind == MER_YAML_MAP ? "map" : "list");
     }
     if (builder->depth == MOST_LEVELS) {
-        return too_deep(builder);
+        return fail_here(builder, "nested deeper than %d levels", MOST_LEVELS);
     }
     MerYaml *node;
     MER_TRY(new_node(builder, kind, next_path(builder), &node));
@@ -273,13 +254,11 @@ static MerStatus on_alias(Builder *builder, struct fy_event *event)
     const char *name = token_text(builder, fy_event_get_token(event), builder->scratch, &status);
     builder->column -= builder->column > 1; /* libfyaml puts the place behind the star */
     if (expects_key(builder)) {
-        return fail(builder, builder->line, builder->column,
-                    "a key is the alias *%s, expected a word", name);
+        return fail_here(builder, "a key is the alias *%s, expected a word", name);
     }
     const MerYaml *target = mer_name_table_find(&builder->anchors, name);
     if (target == NULL) {
-        return fail(builder, builder->line, builder->column, "no anchor &%s before the alias *%s",
-                    name, name);
+        return fail_here(builder, "no anchor &%s before the alias *%s", name, name);
     }
     MerYaml *copy;
     MER_TRY(copy_node(builder, target, next_path(builder), builder->depth, &copy));
@@ -313,11 +292,9 @@ static MerStatus merge_map(Builder *builder, MerNameTable *keys, const MerYaml *
 static MerStatus merge_value(Builder *builder, MerNameTable *keys, const MerYaml *value,
                              const MerYaml *into)
 {
-    if (value->kind != MER_YAML_LIST) {
-        return merge_map(builder, keys, value, into);
-    }
-    for (int i = 0; i < value->count; i++) {
-        MER_TRY(merge_map(builder, keys, value->items[i], into));
+    bool is_list = value->kind == MER_YAML_LIST;
+    for (int i = 0; i < (is_list ? value->count : 1); i++) {
+        MER_TRY(merge_map(builder, keys, is_list ? value->items[i] : value, into));
     }
     return MER_OK;
 }

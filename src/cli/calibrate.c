@@ -8,6 +8,7 @@
 #include "mercator/threads.h"
 #include "report/tables/table.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,8 +121,7 @@ static Misses misses_of(const MerFit *fit)
     return misses;
 }
 
-static void print_text(const Request *request, const MerPlatform *platform, const MerFit *fit,
-                       MerArena *arena)
+static void print_text(const MerCalibration *asked, const MerFit *fit, MerArena *arena)
 {
     Misses        misses = misses_of(fit);
     MerTextTable *errors =
@@ -130,9 +130,8 @@ static void print_text(const Request *request, const MerPlatform *platform, cons
         mer_text_table_new(arena, 4, (const char *[]){"constant", ">before", ">fitted", "bound"});
     printf(
         "%d records of %s on %s, seed %llu, %d folds (index of the record modulo %d), prior %g\n\n",
-        fit->record_count, request->calibration.records, platform->name,
-        (unsigned long long)request->calibration.seed, request->calibration.folds,
-        request->calibration.folds, request->calibration.prior);
+        fit->record_count, asked->records, asked->platform->name, (unsigned long long)asked->seed,
+        asked->folds, asked->folds, asked->prior);
     for (int c = 0; c < COLUMN_COUNT; c++) {
         mer_text_table_add_row(
             errors, (const char *[]){column_names[c],
@@ -153,16 +152,16 @@ static void print_text(const Request *request, const MerPlatform *platform, cons
     mer_text_table_print(table, stdout);
 }
 
-static void print_json(const Request *request, const MerPlatform *platform, const MerFit *fit)
+static void print_json(const MerCalibration *asked, const MerFit *fit)
 {
     Misses  misses = misses_of(fit);
     MerJson json = {0};
     mer_json_object(&json, NULL);
-    mer_json_text(&json, "platform", platform->name);
+    mer_json_text(&json, "platform", asked->platform->name);
     mer_json_int(&json, "records", fit->record_count);
-    mer_json_int(&json, "seed", (int64_t)request->calibration.seed);
-    mer_json_int(&json, "folds", request->calibration.folds);
-    mer_json_real(&json, "prior", request->calibration.prior);
+    mer_json_int(&json, "seed", (int64_t)asked->seed);
+    mer_json_int(&json, "folds", asked->folds);
+    mer_json_real(&json, "prior", asked->prior);
     for (int c = 0; c < COLUMN_COUNT; c++) {
         mer_json_object(&json, column_keys[c]);
         mer_json_real(&json, "mean_error", misses.mean[c]);
@@ -179,7 +178,7 @@ static void print_json(const Request *request, const MerPlatform *platform, cons
         const MerFitRecord *record = &fit->records[r];
         mer_json_object(&json, NULL);
         mer_json_int(&json, "index", record->index);
-        mer_json_int(&json, "fold", record->index % request->calibration.folds);
+        mer_json_int(&json, "fold", record->index % asked->folds);
         mer_json_real(&json, "measured_s", record->measured);
         mer_json_real(&json, "fitted_s", record->fitted);
         mer_json_real(&json, "held_out_s", record->held_out);
@@ -197,8 +196,7 @@ static const char *name_of(const char *path, MerArena *arena)
     const char *start = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     char       *name = mer_arena_text_n(arena, start, strcspn(start, "."));
     for (char *c = name; *c; c++) {
-        bool is_letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
-        *c = is_letter || (*c >= '0' && *c <= '9') || *c == '_' ? *c : '-';
+        *c = isalnum((unsigned char)*c) || *c == '_' ? *c : '-';
     }
     return *name ? name : "fitted";
 }
@@ -251,6 +249,20 @@ static void print_help(void)
            "modulo N\n");
 }
 
+static MerStatus carry_out(Request *request, MerFit *fit, MerArena *arena, MerError *error)
+{
+    MerCalibration *asked = &request->calibration;
+    MER_TRY(mer_platform_read(request->platform, arena, &asked->platform, error));
+    const MerProblemClass *problem = find_problem(asked->platform);
+    if (!problem) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "platform %s is of kind %s, whose constants are not fitted",
+                             asked->platform->name, mer_platform_kind_name(asked->platform->kind));
+    }
+    MER_TRY(problem->calibrate(asked, fit, arena, error));
+    return request->output ? write_platform(request, fit, arena, error) : MER_OK;
+}
+
 int mer_cli_calibrate(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     Request  request = {0};
@@ -264,29 +276,16 @@ int mer_cli_calibrate(const MerVerb *verb, int count, char **arguments, MerArena
         print_help();
         return MER_EXIT_DONE;
     }
-    if (mer_platform_read(request.platform, arena, &request.calibration.platform, &error) !=
-        MER_OK) {
-        return mer_cli_fail(&error);
-    }
-    const MerPlatform     *platform = request.calibration.platform;
-    const MerProblemClass *problem = find_problem(platform);
-    if (!problem) {
-        mer_error_set(&error, MER_UNSUPPORTED,
-                      "platform %s is of kind %s, whose constants are not fitted", platform->name,
-                      mer_platform_kind_name(platform->kind));
-        return mer_cli_fail(&error);
-    }
-    if (problem->calibrate(&request.calibration, &fit, arena, &error) != MER_OK ||
-        (request.output && write_platform(&request, &fit, arena, &error) != MER_OK)) {
+    if (carry_out(&request, &fit, arena, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
     if (fit.remark) {
         fprintf(stderr, "mercator: warning: %s\n", fit.remark);
     }
     if (request.json) {
-        print_json(&request, platform, &fit);
+        print_json(&request.calibration, &fit);
     } else {
-        print_text(&request, platform, &fit, arena);
+        print_text(&request.calibration, &fit, arena);
     }
     return MER_EXIT_DONE;
 }

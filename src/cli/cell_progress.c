@@ -24,8 +24,7 @@ static void tick(void *state, int finished, const MerRunSpec *spec)
     Watch *watch = state;
     char   name[160];
     double spent = mer_clock() - watch->started;
-    snprintf(name, sizeof name, "%.40s, %.60s, seed %llu", spec->name,
-             spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
+    snprintf(name, sizeof name, "%.40s, %.60s, seed %llu", spec->name, spec->optimizer_text,
              (unsigned long long)spec->seed);
     mer_progress_update(&watch->progress,
                         &(MerProgressNow){.what = spec->problem->name,
@@ -39,14 +38,13 @@ static void tick(void *state, int finished, const MerRunSpec *spec)
 
 static void show_line(const MerRunSpec *spec, const MerRunResult *result)
 {
-    char value[48];
-    char gap[48];
+    char value[48], gap[48];
     mer_show_value(value, result->objective, result->total.value);
     mer_print_percent(gap, result->total.gap);
     printf("%s: %s%s%s, %s, seed %llu: %s %s, gap %s\n", spec->directory, spec->name,
            spec->platform ? " on " : "", spec->platform ? spec->platform->name : "",
-           spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
-           (unsigned long long)spec->seed, result->objective_text, value, gap);
+           spec->optimizer_text, (unsigned long long)spec->seed, result->objective_text, value,
+           gap);
 }
 
 static void done(void *state, int index, const MerRunResult *result, const MerError *error)
@@ -61,15 +59,18 @@ static void done(void *state, int index, const MerRunResult *result, const MerEr
         watch->code = MER_EXIT_BAD;
         return;
     }
-    MerCellTotal *cell = &watch->totals[index];
+    const MerTaskResult *total = &result->total;
     mer_progress_end(&watch->progress); /* both lines may go to one terminal */
-    bool was_stopped = result->total.stopped && strcmp(result->total.stopped, "interrupted") == 0;
-    *cell = (MerCellTotal){result->total, result->wall_s, result->is_feasible, false, !was_stopped};
-    cell->total.point = NULL; /* these live in the cell's own memory */
-    cell->total.text = cell->total.body = cell->total.constraints = cell->total.stopped = NULL;
-    cell->total.plan = (MerPlan){0};
-    cell->total.front = NULL;
-    cell->total.front_count = 0;
+    bool was_stopped = total->stopped && strcmp(total->stopped, "interrupted") == 0;
+    /* without what lives in the cell's own memory */
+    watch->totals[index] = (MerCellTotal){.total = {.best = total->best,
+                                                    .score = total->score,
+                                                    .value = total->value,
+                                                    .gap = total->gap,
+                                                    .evaluations = total->evaluations},
+                                          .wall_s = result->wall_s,
+                                          .is_feasible = result->is_feasible,
+                                          .is_done = !was_stopped};
     watch->code = result->is_feasible || was_stopped ? watch->code : MER_EXIT_BAD;
     if (watch->is_shown && watch->request->json) {
         printf("%s\n", result->summary);

@@ -71,6 +71,8 @@ const char *mer_cli_our_verb(const char *word);
 
 /* list.c: the kinds of things that can be listed, by number; NULL: no more. */
 const char *mer_cli_list_kind(int index);
+/* All of a kind (optimizers and solvers are one), a blank before each. */
+const char *mer_cli_list_names(const char *kind, MerArena *arena);
 
 /* request_help.c: `--flag VALUE` and what it does, in lines that fit the terminal, on stdout. */
 void mer_cli_print_flag(const char *flag, const char *value, const char *help);

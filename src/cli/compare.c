@@ -16,27 +16,21 @@
 #include <string.h>
 
 typedef struct Comparison {
-    MerRequest   request;
-    MerRunSpec  *specs; /* equal samples, then equal time */
-    int          spec_count;
-    const char  *root;
-    MerArena    *arena;
-    MerCell     *cells;
-    const char **directories;
-    int          cell_count;
+    MerRequest  request;
+    MerRunSpec *specs; /* equal samples, then equal time */
+    int         spec_count;
+    const char *root;
+    MerArena   *arena;
 } Comparison;
 
-static void take_cells(Comparison *comparison, const MerCellTotal *totals)
+static MerCell *make_cells(const Comparison *comparison, const MerCellTotal *totals)
 {
-    comparison->cells = MER_ARRAY(comparison->arena, MerCell, comparison->spec_count);
-    comparison->directories = MER_ARRAY(comparison->arena, const char *, comparison->spec_count);
-    comparison->cell_count = comparison->spec_count;
+    MerCell *cells = MER_ARRAY(comparison->arena, MerCell, comparison->spec_count);
     for (int i = 0; i < comparison->spec_count; i++) {
         const MerRunSpec *spec = &comparison->specs[i];
-        comparison->directories[i] = spec->directory;
-        comparison->cells[i] = (MerCell){
+        cells[i] = (MerCell){
             .spec = spec,
-            .optimizer = spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
+            .optimizer = spec->optimizer_text,
             .value = totals[i].is_feasible ? totals[i].total.value : NAN,
             .gap = totals[i].total.gap,
             .wall_s = totals[i].wall_s,
@@ -44,6 +38,7 @@ static void take_cells(Comparison *comparison, const MerCellTotal *totals)
             .is_timed = mer_run_time(spec) > 0,
         };
     }
+    return cells;
 }
 
 /* With a time every combination is run twice: to the budget without a clock, and to the time. */
@@ -71,8 +66,7 @@ static void print_group(const MerComparisonGroup *group, MerArena *arena)
     const char   *unit = metric != MER_METRIC_COUNT ? mer_metric_info(metric)->unit : "";
     for (int r = 0; r < group->row_count; r++) {
         const MerComparisonRow *row = &group->rows[r];
-        char                    low[48];
-        char                    high[48];
+        char                    low[48], high[48];
         mer_print_engineering(low, row->low, unit);
         mer_print_engineering(high, row->high, unit);
         mer_text_table_add(table, row->optimizer);
@@ -92,67 +86,60 @@ static void print_group(const MerComparisonGroup *group, MerArena *arena)
     mer_text_table_print(table, stdout);
 }
 
-static MerStatus show(const Comparison *comparison, MerError *error)
+/* The page of the runs that are there: all of them, unless somebody interrupted; false: there are none, or it is not
+ * wanted. */
+static MerStatus write_page(const Comparison *comparison, const char *page, bool *is_written,
+                            MerError *error)
+{
+    const char **directories = MER_ARRAY(comparison->arena, const char *, comparison->spec_count);
+    int          begun = 0;
+    for (int i = 0; i < comparison->spec_count; i++) {
+        directories[begun] = comparison->specs[i].directory;
+        begun += mer_report_is_run(directories[begun], comparison->arena);
+    }
+    *is_written = begun > 0 && !comparison->request.no_report;
+    return *is_written ? mer_report_page(directories, begun, comparison->request.experiment.name,
+                                         page, comparison->arena, error)
+                       : MER_OK;
+}
+
+static MerStatus show(const Comparison *comparison, const MerCell *cells, const char *page,
+                      MerError *error)
 {
     MerComparisonGroup *groups;
-    int count = mer_compare(comparison->cells, comparison->cell_count, comparison->arena, &groups);
+    int     count = mer_compare(cells, comparison->spec_count, comparison->arena, &groups);
+    bool    has_page;
     MerJson json = {0};
     mer_compare_write(groups, count, &json);
     const char *text = mer_arena_format(comparison->arena, "%s\n", json.text);
     const char *path = mer_arena_format(comparison->arena, "%s/comparison.json", comparison->root);
-    const char *page = mer_arena_format(comparison->arena, "%s/report.html", comparison->root);
     mer_json_free(&json);
     MER_TRY(mer_file_write(path, text, strlen(text), error));
     if (comparison->request.json) {
         fputs(text, stdout);
     }
-    if (!comparison->request.no_report) {
-        MER_TRY(mer_report_page(comparison->directories, comparison->cell_count,
-                                comparison->request.experiment.name, page, comparison->arena,
-                                error));
-    }
+    MER_TRY(write_page(comparison, page, &has_page, error));
     for (int g = 0; g < count && !comparison->request.json; g++) {
         print_group(&groups[g], comparison->arena);
     }
     if (!comparison->request.json) {
-        printf("\n%s\n", comparison->request.no_report ? path : page);
+        printf("\n%s\n", has_page ? page : path);
     }
     return MER_OK;
 }
 
 /* After Ctrl-C: a page of the runs that are there. */
-static void write_begun(Comparison *comparison)
+static void show_begun(const Comparison *comparison, const MerCellTotal *totals, const char *page)
 {
-    MerError     error = {0};
-    MerArena    *arena = comparison->arena;
-    const char **directories = MER_ARRAY(arena, const char *, comparison->spec_count);
-    const char  *page = mer_arena_format(arena, "%s/report.html", comparison->root);
-    int          begun = 0;
-    for (int i = 0; i < comparison->spec_count; i++) {
-        directories[begun] = comparison->specs[i].directory;
-        begun += mer_report_is_run(comparison->specs[i].directory, arena);
-    }
-    if (begun == 0 || comparison->request.no_report) {
-        return;
-    }
-    if (mer_report_page(directories, begun, comparison->request.experiment.name, page, arena,
-                        &error) != MER_OK) {
+    MerError error = {0};
+    bool     has_page;
+    if (write_page(comparison, page, &has_page, &error) != MER_OK) {
         mer_cli_fail(&error);
-        return;
+    } else if (has_page) {
+        fprintf(comparison->request.json ? stderr : stdout, "%s\n", page);
     }
-    fprintf(comparison->request.json ? stderr : stdout, "%s\n", page);
-    fflush(stdout);
-}
-
-/* The problem that an optimizer is made for, NULL: any. */
-static const char *problem_of_optimizer(const char *text, MerArena *arena)
-{
-    MerReference             reference;
-    const MerOptimizerClass *optimizer =
-        mer_reference_parse(text, &reference, arena, NULL) == MER_OK
-            ? mer_optimizer_find(reference.name, NULL)
-            : NULL;
-    return optimizer ? optimizer->problem : NULL;
+    mer_show_interrupted_runs(&comparison->request, totals, comparison->spec_count,
+                              comparison->root);
 }
 
 /* The only problem that declares this flag, or that claims this workload. */
@@ -199,8 +186,8 @@ static const char *problem_of_platform(const char *text, MerArena *arena)
  * or the platform are: one that knows a single problem could not run with another. */
 static const char *find_problem(int count, char **arguments, MerArena *arena)
 {
-    const char *given = NULL, *named = NULL, *of_workload = NULL, *of_optimizer = NULL;
-    const char *of_platform = NULL;
+    enum { GIVEN, NAMED, OF_WORKLOAD, OF_OPTIMIZER, OF_PLATFORM, SOURCES };
+    const char *found[SOURCES] = {NULL};
     for (int i = 0; i < count; i++) {
         const char *argument = arguments[i];
         bool        is_value =
@@ -210,28 +197,29 @@ static const char *find_problem(int count, char **arguments, MerArena *arena)
             continue; /* said by the parser */
         }
         if (mer_cli_is(argument, "problem")) {
-            given = value;
+            found[GIVEN] = value;
         } else if (mer_cli_is(argument, "optimizer")) {
-            const char *only = problem_of_optimizer(value, arena);
-            of_optimizer = only ? only : of_optimizer;
+            const MerOptimizerClass *optimizer = mer_experiment_optimizer(value, arena);
+            const char              *only = optimizer ? optimizer->problem : NULL;
+            found[OF_OPTIMIZER] = only ? only : found[OF_OPTIMIZER];
         } else if (mer_cli_is(argument, "platform")) {
             const char *only = problem_of_platform(value, arena);
-            of_platform = only ? only : of_platform;
+            found[OF_PLATFORM] = only ? only : found[OF_PLATFORM];
         } else if (is_value && problem_of_flag(argument)) {
-            of_workload = problem_of_flag(argument);
+            found[OF_WORKLOAD] = problem_of_flag(argument);
         } else if (!is_value && mer_experiment_is(value)) {
-            named = mer_experiment_problem(value, arena);
+            found[NAMED] = mer_experiment_problem(value, arena);
         } else if ((!is_value || mer_cli_is(argument, "workload")) &&
                    problem_of_workload(value, arena)) {
-            of_workload = problem_of_workload(value, arena);
+            found[OF_WORKLOAD] = problem_of_workload(value, arena);
         }
     }
-    return given          ? given
-           : named        ? named
-           : of_workload  ? of_workload
-           : of_optimizer ? of_optimizer
-           : of_platform  ? of_platform
-                          : mer_problems()[0]->name;
+    for (int i = 0; i < SOURCES; i++) {
+        if (found[i]) {
+            return found[i];
+        }
+    }
+    return mer_problems()[0]->name;
 }
 
 static void print_help(const MerRequest *request, const MerVerb *verb, const char *problem,
@@ -275,10 +263,6 @@ static int take_resume(int *count, char ***arguments, MerRecalled *recalled, Mer
     if (mer_cli_recall(resume, arena, recalled, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
-    if (recalled->warning) {
-        mer_request_warn(NULL, recalled->warning);
-    }
-    recalled->run = recalled->run ? recalled->run : resume;
     char **all = MER_ARRAY(arena, char *, recalled->count + shown + 1);
     for (int i = 0; i < recalled->count + shown; i++) {
         all[i] = i < recalled->count ? recalled->arguments[i] : flags[i - recalled->count];
@@ -329,21 +313,17 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
     MerCellTotal *totals = MER_ARRAY(arena, MerCellTotal, comparison.spec_count);
     code = mer_cli_cells(&comparison.request, comparison.specs, comparison.spec_count,
                          comparison.root, false, totals, arena);
-    bool has_all = true;
-    int  done = 0;
-    for (int i = 0; i < comparison.spec_count; i++) {
-        has_all = has_all && !totals[i].has_failed;
-        done += totals[i].is_done;
-    }
+    const char *page = mer_arena_format(arena, "%s/report.html", comparison.root);
     if (code == MER_EXIT_INTERRUPTED) {
-        write_begun(&comparison);
-        mer_show_interrupted_runs(&comparison.request, done, comparison.spec_count,
-                                  comparison.root);
+        show_begun(&comparison, totals, page);
         return code;
     }
-    if (!has_all) {
-        return code;
+    for (int i = 0; i < comparison.spec_count; i++) {
+        if (totals[i].has_failed) {
+            return code;
+        }
     }
-    take_cells(&comparison, totals);
-    return show(&comparison, &error) == MER_OK ? MER_EXIT_DONE : mer_cli_fail(&error);
+    return show(&comparison, make_cells(&comparison, totals), page, &error) == MER_OK
+               ? MER_EXIT_DONE
+               : mer_cli_fail(&error);
 }

@@ -134,12 +134,8 @@ static MerStatus write_tables(const Request *request, const MerStudy *study, Mer
     MerOutput output;
     MER_TRY(
         mer_output_open(&output, mer_arena_format(arena, "%s/tables.md", request->output), error));
-    MerStatus status = mer_study_text(study, &request->options, true, output.file, arena, error);
-    if (status != MER_OK) {
-        mer_output_discard(&output);
-        return status;
-    }
-    return mer_output_close(&output, error);
+    return mer_output_end(
+        &output, mer_study_text(study, &request->options, true, output.file, arena, error), error);
 }
 
 static MerStatus write_files(const Request *request, const MerStudy *study, MerArena *arena,

@@ -47,24 +47,6 @@ static const char *optimizer_names(const char *problem, MerArena *arena)
     return words.text;
 }
 
-static const char *evaluator_names(MerArena *arena)
-{
-    Words words = {.arena = arena, .text = ""};
-    for (const MerEvaluatorClass *const *list = mer_evaluators(); *list; list++) {
-        add(&words, "", (*list)->name);
-    }
-    return words.text;
-}
-
-static const char *metric_names(MerArena *arena)
-{
-    Words words = {.arena = arena, .text = ""};
-    for (int m = 0; m < MER_METRIC_COUNT; m++) {
-        add(&words, "", mer_metric_info((MerMetric)m)->name);
-    }
-    return words.text;
-}
-
 static const char *exporter_names(const char *problem, MerArena *arena)
 {
     Words words = {.arena = arena, .text = ""};
@@ -72,15 +54,6 @@ static const char *exporter_names(const char *problem, MerArena *arena)
         if (!problem || !(*list)->problem || mer_name_equal((*list)->problem, problem)) {
             add(&words, "", (*list)->name);
         }
-    }
-    return words.text;
-}
-
-static const char *problem_names(MerArena *arena)
-{
-    Words words = {.arena = arena, .text = ""};
-    for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
-        add(&words, "", (*problem)->name);
     }
     return words.text;
 }
@@ -189,20 +162,20 @@ static void print_before(MerArena *arena)
         print_values(*problem, (*problem)->name, arena);
     }
     print_case("*' --platform'", data_names("platforms", platforms, arena));
-    print_case("*' --evaluator'", evaluator_names(arena));
+    print_case("*' --evaluator'", mer_cli_list_names("evaluators", arena));
     print_case("*' --optimizer'|*' --redo'", optimizer_names(NULL, arena));
-    print_case("*' --objective'|*' --metrics'|*' --pareto'", metric_names(arena));
+    print_case("*' --objective'|*' --metrics'|*' --pareto'", mer_cli_list_names("metrics", arena));
     print_case("*' --export'", exporter_names(NULL, arena));
-    print_case("*' --problem'", problem_names(arena));
+    print_case("*' --problem'", mer_cli_list_names("problems", arena));
     Words kinds = {.arena = arena, .text = ""};
     for (int k = 0; mer_cli_list_kind(k); k++) {
         add(&kinds, "", mer_cli_list_kind(k));
     }
     print_case("'list list'", kinds.text);
-    print_case("'list problems'", problem_names(arena));
+    print_case("'list problems'", mer_cli_list_names("problems", arena));
     print_case("'list optimizers'|'list solvers'", optimizer_names(NULL, arena));
-    print_case("'list evaluators'", evaluator_names(arena));
-    print_case("'list metrics'", metric_names(arena));
+    print_case("'list evaluators'", mer_cli_list_names("evaluators", arena));
+    print_case("'list metrics'", mer_cli_list_names("metrics", arena));
     print_case("'completion completion'", "bash zsh");
 }
 
@@ -221,7 +194,7 @@ static void print_inputs(MerArena *arena)
 
 static const char *verb_names(MerArena *arena)
 {
-    Words words = {.arena = arena, .text = problem_names(arena)};
+    Words words = {.arena = arena, .text = mer_cli_list_names("problems", arena)};
     for (const MerVerb *verb = mer_cli_verbs; verb->name; verb++) {
         add(&words, "", verb->name);
     }
@@ -229,9 +202,12 @@ static const char *verb_names(MerArena *arena)
     return words.text;
 }
 
+/* What to offer, and the head of the function that asks for it. */
 static void print_body(MerArena *arena)
 {
-    printf("  offer=\n"
+    printf("_mercator_offer()\n{\n"
+           "  local verb=$1 before=$2 current=$3 position=$4\n"
+           "  offer=\n"
            "  if [ \"$position\" -eq 1 ]; then\n"
            "    offer='%s --help --version'\n"
            "    return\n"
@@ -249,18 +225,15 @@ static void print_body(MerArena *arena)
            "  [ -z \"$offer\" ] || return\n"
            "  case $verb in\n");
     print_inputs(arena);
-    printf("  esac\n");
+    printf("  esac\n}\n"
+           "_mercator()\n{\n");
 }
 
 static void print_bash(MerArena *arena)
 {
-    printf("# bash completion of mercator, made by `mercator completion bash`.\n"
-           "_mercator_offer()\n{\n"
-           "  local verb=$1 before=$2 current=$3 position=$4\n");
+    printf("# bash completion of mercator, made by `mercator completion bash`.\n");
     print_body(arena);
-    printf("}\n"
-           "_mercator()\n{\n"
-           "  local offer current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+    printf("  local offer current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
            "  # --flag=value is three words\n"
            "  if [ \"$current\" = = ]; then\n"
            "    current=\n"
@@ -280,13 +253,9 @@ static void print_bash(MerArena *arena)
 static void print_zsh(MerArena *arena)
 {
     printf("#compdef mercator\n"
-           "# zsh completion of mercator, made by `mercator completion zsh`.\n"
-           "_mercator_offer()\n{\n"
-           "  local verb=$1 before=$2 current=$3 position=$4\n");
+           "# zsh completion of mercator, made by `mercator completion zsh`.\n");
     print_body(arena);
-    printf("}\n"
-           "_mercator()\n{\n"
-           "  local offer\n"
+    printf("  local offer\n"
            "  _mercator_offer \"$words[2]\" \"$words[CURRENT-1]\" \"$words[CURRENT]\" $((CURRENT - "
            "1))\n"
            "  compadd -- ${=offer}\n"

@@ -23,11 +23,7 @@ static int play(const MerVerb *verb, const MerProblemClass *problem, const char 
          word && count + 1 < MAX_ARGUMENTS; word = strtok_r(NULL, " ", &rest)) {
         arguments[count++] = word;
     }
-    printf("\n%s\n$ mercator %s", problem->demo_summary, problem->name);
-    for (int i = 0; i < count; i++) {
-        printf(" %s", arguments[i]);
-    }
-    printf("\n\n");
+    printf("\n%s\n$ mercator %s %s\n\n", problem->demo_summary, problem->name, problem->demo);
     fflush(stdout);
     arguments[count++] = mer_arena_text(arena, "--quiet");
     int code = mer_request_parse(verb, problem->name, count, arguments, arena, &request);
@@ -46,7 +42,6 @@ static int play(const MerVerb *verb, const MerProblemClass *problem, const char 
     if (!mer_cli_is_interrupted(NULL)) {
         return MER_EXIT_DONE;
     }
-    fflush(stdout);
     request.verb = problem->name;
     mer_show_interrupted_run(&request, &result, *directory);
     return MER_EXIT_INTERRUPTED;

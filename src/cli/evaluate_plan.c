@@ -3,6 +3,7 @@
 #include "cli/evaluate_input.h"
 
 #include "base/file.h"
+#include "base/option_json.h"
 #include "mercator/import.h"
 #include "mercator/registry.h"
 #include "run/experiment/experiment.h"
@@ -12,12 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-static MerStatus fail_at(const MerYaml *node, MerStatus status, MerArena *arena, MerError *error)
-{
-    const char *place = mer_arena_format(arena, "%s:%d:%d", node->file, node->line, node->column);
-    return mer_experiment_fail_at(place, status, error);
-}
 
 /* NAME, or a map of what a run writes about an input: {name, hash, file}. */
 static MerStatus read_input(MerYaml *root, const char *key, const char **name, MerError *error)
@@ -56,27 +51,26 @@ MerStatus mer_evaluate_names(MerYaml *root, const MerEvaluateRequest *request,
         return MER_OK;
     }
     MER_TRY(mer_experiment_plugin(MER_AXIS_EVALUATOR, evaluator, &names->evaluator, arena, error));
-    return fail_at(evaluator, check_evaluator(names->evaluator, arena, error), arena, error);
+    return mer_experiment_fail_in(evaluator, check_evaluator(names->evaluator, arena, error),
+                                  error);
 }
 
-/* Options in a map, of the problem or of its evaluator (NULL: the default), each checked where it stands. */
-static MerStatus check_map(const MerYaml *map, const MerProblemClass *problem,
-                           const char *evaluator, MerArena *arena, MerError *error)
+/* Options in a map, of the problem or of its evaluator, each checked where it stands. */
+static MerStatus check_map(const MerYaml *map, const MerEvaluateRequest *request,
+                           const MerEvaluateNames *names, MerArena *arena, MerError *error)
 {
-    MerReference             reference;
-    const MerEvaluatorClass *type = NULL;
-    if (mer_reference_parse(evaluator ? evaluator : problem->evaluator, &reference, arena, NULL) ==
-        MER_OK) {
-        type = mer_evaluator_find(reference.name, NULL);
-    }
+    const MerProblemClass   *problem = mer_problem_find(names->problem, NULL);
+    const char              *evaluator = request->evaluator ? request->evaluator
+                                         : names->evaluator ? names->evaluator
+                                                            : problem->evaluator;
+    const MerEvaluatorClass *type = mer_experiment_evaluator(evaluator, arena);
     for (int i = 0; i < map->count; i++) {
         const char *key = map->keys[i];
-        bool        is_evaluators = type && mer_options_find(type->options, key) &&
-                             !mer_options_find(problem->options, key);
         if (strcmp(key, "name") == 0 || mer_yaml_is_null(map->items[i])) {
             continue;
         }
-        if (is_evaluators) {
+        if (type && mer_options_find(type->options, key) &&
+            !mer_options_find(problem->options, key)) {
             MER_TRY(mer_experiment_check(type->name, type->options, type->options_size, map, i,
                                          arena, error));
         } else {
@@ -131,15 +125,15 @@ static MerStatus read_problem(MerYaml *root, MerEvaluateRequest *request, MerEva
         return MER_OK;
     }
     MER_TRY(mer_experiment_plugin(MER_AXIS_WORKLOAD, node, &text, arena, error));
-    MER_TRY(fail_at(node, mer_reference_parse(text, &reference, arena, error), arena, error));
+    MER_TRY(
+        mer_experiment_fail_in(node, mer_reference_parse(text, &reference, arena, error), error));
     const MerProblemClass *problem = mer_problem_find(reference.name, error);
     if (!problem) {
-        return fail_at(node, MER_NOT_FOUND, arena, error);
+        return mer_experiment_fail_in(node, MER_NOT_FOUND, error);
     }
     names->problem = problem->name;
     request->options = mer_reference_join(&reference, &request->options, arena);
-    const char *evaluator = request->evaluator ? request->evaluator : names->evaluator;
-    return node->kind == MER_YAML_MAP ? check_map(node, problem, evaluator, arena, error) : MER_OK;
+    return node->kind == MER_YAML_MAP ? check_map(node, request, names, arena, error) : MER_OK;
 }
 
 /* Everything but the tasks. The results of the run that wrote the file are computed anew. */
@@ -179,12 +173,8 @@ MerStatus mer_evaluate_join_options(const MerYaml *node, const MerReference *giv
 {
     *all = (MerReference){0};
     for (int i = 0; node && i < node->count; i++) {
-        bool is_given = mer_yaml_is_null(node->items[i]);
-        for (int k = 0; k < given->count; k++) {
-            is_given = is_given || mer_name_equal(given->keys[k], node->keys[i]);
-        }
-        if (!is_given) {
-            const char *value;
+        const char *value;
+        if (!mer_yaml_is_null(node->items[i]) && mer_reference_find(given, node->keys[i]) < 0) {
             MER_TRY(mer_yaml_option(node->items[i], &value, arena, error));
             *all = mer_reference_add(all, node->keys[i], value, arena);
         }
@@ -240,43 +230,30 @@ static MerStatus read_workload(MerEvaluation *evaluation, const MerEvaluateReque
     return MER_OK;
 }
 
-/* A task with the name of its workload had none of its own: in a file of another name it has that name. */
-static MerStatus name_task(const MerEvaluation *evaluation, MerYaml *root, const char *given,
-                           const char **name, MerError *error)
-{
-    const char *workload = NULL;
-    MER_TRY(mer_yaml_get_text(mer_yaml_get(root, "workload"), "name", &workload, error));
-    *name = workload && strcmp(given, workload) == 0 ? evaluation->spec.graph->name : given;
-    return MER_OK;
-}
-
 static MerStatus check_options(MerYaml *root, const MerEvaluateRequest *request,
                                const MerEvaluateNames *names, MerArena *arena, MerError *error)
 {
-    MerYaml               *node = mer_yaml_get(root, "options");
-    const MerProblemClass *problem = mer_problem_find(names->problem, error);
-    if (!problem) {
-        return MER_NOT_FOUND;
-    }
+    MerYaml *node = mer_yaml_get(root, "options");
     if (!node) {
         return MER_OK;
     }
     MER_TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
-    const char *evaluator = request->evaluator ? request->evaluator : names->evaluator;
-    return check_map(node, problem, evaluator, arena, error);
+    return check_map(node, request, names, arena, error);
 }
 
 static MerStatus find_task(MerEvaluation *evaluation, MerYaml *root, MerYaml *node,
                            MerGivenPlan *given, MerError *error)
 {
     const MerTask *list;
-    const char    *name, *other;
+    const char    *name, *other, *workload = NULL;
     MerYaml       *name_node;
     int            count, found = 0;
     MER_TRY(mer_run_list_tasks(&evaluation->spec, evaluation->arena, &list, &count, error));
     MER_TRY(mer_yaml_need(node, "name", &name_node, error));
     MER_TRY(mer_yaml_text(name_node, &name, error));
-    MER_TRY(name_task(evaluation, root, name, &other, error));
+    MER_TRY(mer_yaml_get_text(mer_yaml_get(root, "workload"), "name", &workload, error));
+    /* a task with the name of its workload had none of its own: in a file of another name it has that name */
+    other = workload && strcmp(name, workload) == 0 ? evaluation->spec.graph->name : name;
     while (found < count && strcmp(list[found].name, name) != 0 &&
            strcmp(list[found].name, other) != 0) {
         found++;

@@ -2,23 +2,12 @@
 #include "cli/evaluate_input.h"
 
 #include "base/file.h"
+#include "base/option_json.h"
 #include "mercator/import.h"
 #include "mercator/registry.h"
 #include "run/experiment/experiment.h"
 
 #include <string.h>
-
-/* A key that is there already gets the new value: the old one need not be valid. */
-static void set_option(MerReference *reference, const char *key, const char *value, MerArena *arena)
-{
-    for (int i = 0; i < reference->count; i++) {
-        if (mer_name_equal(reference->keys[i], key)) {
-            reference->values[i] = value;
-            return;
-        }
-    }
-    *reference = mer_reference_add(reference, key, value, arena);
-}
 
 /* Flags that the problem does not know but the evaluator does are the evaluator's: --share maxmin. */
 static void share_options(const MerReference *given, const MerRunSpec *spec, MerReference *problem,
@@ -28,7 +17,13 @@ static void share_options(const MerReference *given, const MerRunSpec *spec, Mer
         const char *key = given->keys[i];
         bool        is_evaluators = !mer_options_find(spec->problem->options, key) &&
                              mer_options_find(spec->evaluator->options, key);
-        set_option(is_evaluators ? evaluator : problem, key, given->values[i], arena);
+        MerReference *owner = is_evaluators ? evaluator : problem;
+        int           at = mer_reference_find(owner, key);
+        if (at >= 0) {
+            owner->values[at] = given->values[i]; /* the old one need not be valid */
+        } else {
+            *owner = mer_reference_add(owner, key, given->values[i], arena);
+        }
     }
 }
 
@@ -73,16 +68,11 @@ static MerStatus take_platform(MerRunSpec *spec, const char *given, const char *
     return platform ? mer_platform_read(platform, arena, &spec->platform, error) : MER_OK;
 }
 
-/* As the problem chooses it for this input, else as it always does. */
 static const char *default_of(MerDefault what, const MerRunSpec *spec)
 {
     MerInputs inputs = {
         .graph = spec->graph, .platform = spec->platform, .evaluator = spec->evaluator};
-    const char *chosen =
-        spec->problem->choose_default ? spec->problem->choose_default(what, &inputs) : NULL;
-    return chosen                          ? chosen
-           : what == MER_DEFAULT_EVALUATOR ? spec->problem->evaluator
-                                           : spec->problem->objective;
+    return mer_experiment_default(spec->problem, what, &inputs);
 }
 
 MerStatus mer_evaluate_plugins(MerEvaluation *evaluation, const MerEvaluateRequest *request,

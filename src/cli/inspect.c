@@ -138,9 +138,7 @@ static const char *loop_text(const MerOp *op, MerArena *arena)
 
 static void print_text(const MerGraph *graph, MerArena *arena)
 {
-    char          macs[48];
-    char          parameters[48];
-    char          bytes[48];
+    char          macs[48], parameters[48], bytes[48];
     const char   *titles[] = {"~~>#",    "layer", "~kind",       "~=loops (Y X are outputs)",
                               "~>count", ">MACs", "~>parameters"};
     MerTextTable *table = mer_text_table_new(arena, 7, titles);
@@ -213,8 +211,8 @@ MerStatus mer_cli_print_file(const MerInspectorClass *type, MerInspection *file,
     return type->print(file, error);
 }
 
-/* true: an inspector knows the file, and `code` is the answer. */
-static bool inspect_file(const Request *request, MerArena *arena, int *code)
+/* MER_EXIT_OTHER: no inspector knows the file. */
+static int inspect_file(const Request *request, MerArena *arena)
 {
     MerError      error = {0};
     MerInspection file = {.arena = arena,
@@ -226,17 +224,14 @@ static bool inspect_file(const Request *request, MerArena *arena, int *code)
         if ((*type)->flag || !mer_path_has_ending(request->input, (*type)->endings)) {
             continue;
         }
-        if (read_whole(&file, &error) != MER_OK) {
-            *code = mer_cli_fail(&error);
-            return true;
+        MerStatus status = read_whole(&file, &error);
+        if (status == MER_OK && !(*type)->probe(&file)) {
+            continue;
         }
-        if ((*type)->probe(&file)) {
-            bool is_done = (*type)->print(&file, &error) == MER_OK;
-            *code = is_done ? MER_EXIT_DONE : mer_cli_fail(&error);
-            return true;
-        }
+        return status == MER_OK && (*type)->print(&file, &error) == MER_OK ? MER_EXIT_DONE
+                                                                           : mer_cli_fail(&error);
     }
-    return false;
+    return MER_EXIT_OTHER;
 }
 
 /* A name that is no file may be a platform with a slip in it. */
@@ -303,7 +298,8 @@ int mer_cli_inspect(const MerVerb *verb, int count, char **arguments, MerArena *
         }
         return MER_EXIT_DONE;
     }
-    if (inspect_file(&request, arena, &code)) {
+    code = inspect_file(&request, arena);
+    if (code != MER_EXIT_OTHER) {
         return code;
     }
     if (request.platform) {

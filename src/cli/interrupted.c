@@ -29,8 +29,10 @@ static void print_command(const MerRequest *request, const char *directory)
     fputc('\n', stderr);
 }
 
+/* Behind what stands on stdout. */
 static void begin_line(void)
 {
+    fflush(stdout);
     fprintf(stderr, "%smercator: interrupted:%s ", mer_style(stderr, MER_STYLE_WARNING),
             mer_style(stderr, MER_STYLE_NONE));
 }
@@ -57,8 +59,13 @@ void mer_show_interrupted_run(const MerRequest *request, const MerRunResult *res
     print_command(request, directory);
 }
 
-void mer_show_interrupted_runs(const MerRequest *request, int done, int count, const char *root)
+void mer_show_interrupted_runs(const MerRequest *request, const MerCellTotal *totals, int count,
+                               const char *root)
 {
+    int done = 0;
+    for (int i = 0; i < count; i++) {
+        done += totals[i].is_done;
+    }
     begin_line();
     fprintf(stderr, "%d of %d runs done\n", done, count);
     print_command(request, root);

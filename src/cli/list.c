@@ -8,15 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void mer_listing_begin(MerListing *listing, int columns, const char *const *titles)
-{
-    listing->titles = titles;
-    listing->columns = columns;
-    if (!listing->json) {
-        listing->table = mer_text_table_new(listing->arena, columns, titles);
-    }
-}
-
 bool mer_listing_wants(MerListing *listing, const char *name)
 {
     MER_GROW(listing->arena, listing->seen, listing->seen_count);
@@ -61,55 +52,44 @@ static void add_model(MerListing *listing, const char *name, const MerGraph *gra
     mer_text_table_add_int(listing->table, graph->layer_count);
 }
 
-/* Models with this ending; those that `shown` has already are other forms of the same. */
-static int add_models(MerListing *listing, const char *ending, const char *const *shown,
-                      int shown_count)
+/* Files .onnx, then definitions .net that are not other forms of one of them. */
+static int list_models(MerListing *listing)
 {
-    const char **names;
+    MerArena    *arena = listing->arena;
+    const char **files, **definitions;
     MerError     error = {0};
-    int          count = mer_data_list("models", ending, listing->arena, &names, &error);
-    int          code = count < 0 ? mer_cli_fail(&error) : MER_EXIT_DONE;
-    for (int i = 0; i < count; i++) {
-        MerGraph *graph;
-        bool      is_shown = false;
-        for (int k = 0; k < shown_count; k++) {
-            is_shown |= mer_name_equal(shown[k], names[i]);
+    int          file_count = mer_data_list("models", ".onnx", arena, &files, &error);
+    int count = file_count < 0 ? -1 : mer_data_list("models", ".net", arena, &definitions, &error);
+    int code = MER_EXIT_DONE;
+    if (count < 0) {
+        listing->table = NULL;
+        return mer_cli_fail(&error);
+    }
+    for (int i = 0; i < file_count + count; i++) {
+        const char *name = i < file_count ? files[i] : definitions[i - file_count];
+        MerGraph   *graph;
+        bool        is_shown = false;
+        for (int k = 0; i >= file_count && k < file_count; k++) {
+            is_shown |= mer_name_equal(files[k], name);
         }
-        if (is_shown || !mer_listing_wants(listing, names[i])) {
+        if (is_shown || !mer_listing_wants(listing, name)) {
             continue;
         }
-        if (mer_graph_import(names[i], NULL, listing->arena, &graph, &error) != MER_OK) {
+        if (mer_graph_import(name, NULL, arena, &graph, &error) != MER_OK) {
             code = mer_cli_fail(&error);
             continue;
         }
-        add_model(listing, names[i], graph);
+        add_model(listing, name, graph);
     }
     return code;
 }
 
-static int list_models(MerListing *listing)
-{
-    static const char *const titles[] = {"model", ">MACs", ">parameters", ">layers"};
-    const char             **files;
-    MerError                 error = {0};
-    int count = mer_data_list("models", ".onnx", listing->arena, &files, &error);
-    if (count < 0) {
-        return mer_cli_fail(&error);
-    }
-    mer_listing_begin(listing, 4, titles);
-    int code = add_models(listing, ".onnx", NULL, 0);
-    int definitions = add_models(listing, ".net", files, count);
-    return code != MER_EXIT_DONE ? code : definitions;
-}
-
 static int list_platforms(MerListing *listing)
 {
-    static const char *const titles[] = {"platform", "~kind", "summary"};
-    const char             **names;
-    MerError                 error = {0};
-    int count = mer_data_list("platforms", ".yaml", listing->arena, &names, &error);
-    int code = count < 0 ? mer_cli_fail(&error) : MER_EXIT_DONE;
-    mer_listing_begin(listing, 3, titles);
+    const char **names;
+    MerError     error = {0};
+    int          count = mer_data_list("platforms", ".yaml", listing->arena, &names, &error);
+    int          code = count < 0 ? mer_cli_fail(&error) : MER_EXIT_DONE;
     for (int i = 0; i < count; i++) {
         const MerPlatform *platform;
         if (mer_platform_read(names[i], listing->arena, &platform, &error) != MER_OK) {
@@ -124,8 +104,6 @@ static int list_platforms(MerListing *listing)
 
 static int list_exporters(MerListing *listing)
 {
-    static const char *const titles[] = {"exporter", "~problem", "~~always", "writes"};
-    mer_listing_begin(listing, 4, titles);
     for (const MerExporterClass *const *list = mer_exporters(); *list; list++) {
         add_row(listing,
                 (const char *[]){(*list)->name, (*list)->problem ? (*list)->problem : "any",
@@ -136,8 +114,6 @@ static int list_exporters(MerListing *listing)
 
 static int list_formats(MerListing *listing)
 {
-    static const char *const titles[] = {"format", "~endings", "what"};
-    mer_listing_begin(listing, 3, titles);
     for (const MerImporterClass *const *list = mer_importers(); *list; list++) {
         add_row(listing, (const char *[]){(*list)->name, (*list)->endings, (*list)->summary});
     }
@@ -146,8 +122,6 @@ static int list_formats(MerListing *listing)
 
 static int list_metrics(MerListing *listing)
 {
-    static const char *const titles[] = {"metric", "~unit", "~~better", "meaning"};
-    mer_listing_begin(listing, 4, titles);
     for (int m = 0; m < MER_METRIC_COUNT; m++) {
         const MerMetricInfo *info = mer_metric_info((MerMetric)m);
         add_row(listing, (const char *[]){info->name, info->unit,
@@ -159,13 +133,19 @@ static int list_metrics(MerListing *listing)
 static const struct {
     const char *name;
     int (*list)(MerListing *listing);
-    bool has_options; /* which the name of one shows */
+    bool        has_options; /* which the name of one shows */
+    int         columns;     /* 0: no table */
+    const char *titles[4];
 } kinds[] = {
-    {"models", list_models, false},           {"platforms", list_platforms, false},
-    {"problems", mer_listing_problems, true}, {"optimizers", mer_listing_optimizers, true},
-    {"solvers", mer_listing_solvers, true},   {"evaluators", mer_listing_evaluators, true},
-    {"exporters", list_exporters, false},     {"formats", list_formats, false},
-    {"metrics", list_metrics, false},
+    {"models", list_models, false, 4, {"model", ">MACs", ">parameters", ">layers"}},
+    {"platforms", list_platforms, false, 3, {"platform", "~kind", "summary"}},
+    {"problems", mer_listing_problems, true, 0, {0}},
+    {"optimizers", mer_listing_optimizers, true, 2, {"optimizer", "what it does"}},
+    {"solvers", mer_listing_solvers, true, 3, {"solver", "~problem", "what it does"}},
+    {"evaluators", mer_listing_evaluators, true, 2, {"evaluator", "what it prices"}},
+    {"exporters", list_exporters, false, 4, {"exporter", "~problem", "~~always", "writes"}},
+    {"formats", list_formats, false, 3, {"format", "~endings", "what"}},
+    {"metrics", list_metrics, false, 4, {"metric", "~unit", "~~better", "meaning"}},
 };
 
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
@@ -173,6 +153,22 @@ enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 const char *mer_cli_list_kind(int index)
 {
     return index < KIND_COUNT ? kinds[index].name : NULL;
+}
+
+const char *mer_cli_list_names(const char *kind, MerArena *arena)
+{
+    MerListing  listing = {.arena = arena,
+                           .only = ""}; /* none is called so: all are seen, none is shown */
+    const char *names = "";
+    for (int k = 0; k < KIND_COUNT; k++) {
+        if (strcmp(kinds[k].name, kind) == 0) {
+            kinds[k].list(&listing);
+        }
+    }
+    for (int i = 0; i < listing.seen_count; i++) {
+        names = mer_arena_format(arena, "%s %s", names, listing.seen[i]);
+    }
+    return names;
 }
 
 static void print_help(void)
@@ -188,9 +184,15 @@ static void print_help(void)
 static int show(const MerVerb *verb, int kind, const char *only, bool is_json, MerArena *arena)
 {
     MerJson    json = {0};
-    MerListing listing = {.arena = arena, .json = is_json ? &json : NULL, .only = only};
+    MerListing listing = {.arena = arena,
+                          .json = is_json ? &json : NULL,
+                          .only = only,
+                          .columns = kinds[kind].columns,
+                          .titles = kinds[kind].titles};
     if (is_json) {
         mer_json_array(&json, NULL);
+    } else if (listing.columns > 0) {
+        listing.table = mer_text_table_new(arena, listing.columns, listing.titles);
     }
     int code = kinds[kind].list(&listing);
     if (is_json) {

@@ -8,17 +8,14 @@
 
 typedef struct MerListing {
     MerArena          *arena;
-    MerJson           *json;  /* an array that is open; NULL: a table for people */
-    MerTextTable      *table; /* NULL: none was begun */
-    const char        *only;  /* the one to show, NULL: all */
-    const char *const *titles;
+    MerJson           *json;   /* an array that is open; NULL: a table for people */
+    MerTextTable      *table;  /* NULL: none was begun */
+    const char        *only;   /* the one to show, NULL: all */
+    const char *const *titles; /* of the table; in JSON the keys, but the first, which is "name" */
     int                columns, found;
     const char       **seen; /* names, for who misspells one */
     int                seen_count;
 } MerListing;
-
-/* The table; titles as there. In JSON they are the keys, but the first, which is "name". */
-void mer_listing_begin(MerListing *listing, int columns, const char *const *titles);
 
 /* Is this one to be shown? */
 bool mer_listing_wants(MerListing *listing, const char *name);

@@ -99,17 +99,12 @@ static void show_plugin(MerListing *listing, const Plugin *plugin)
     }
 }
 
-static Plugin of_optimizer(const MerOptimizerClass *type)
-{
-    return (Plugin){type->name,    type->summary, type->reference,
-                    type->problem, type->options, type->presets};
-}
-
 /* Black boxes, or solvers of one problem; by name either of them. */
 static int list_methods(MerListing *listing, bool is_solver)
 {
     for (const MerOptimizerClass *const *list = mer_optimizers(); *list; list++) {
-        Plugin plugin = of_optimizer(*list);
+        Plugin plugin = {(*list)->name,    (*list)->summary, (*list)->reference,
+                         (*list)->problem, (*list)->options, (*list)->presets};
         if (listing->only || ((*list)->open == NULL) == is_solver) {
             show_plugin(listing, &plugin);
         }
@@ -119,19 +114,16 @@ static int list_methods(MerListing *listing, bool is_solver)
 
 int mer_listing_optimizers(MerListing *listing)
 {
-    mer_listing_begin(listing, 2, (const char *[]){"optimizer", "what it does"});
     return list_methods(listing, false);
 }
 
 int mer_listing_solvers(MerListing *listing)
 {
-    mer_listing_begin(listing, 3, (const char *[]){"solver", "~problem", "what it does"});
     return list_methods(listing, true);
 }
 
 int mer_listing_evaluators(MerListing *listing)
 {
-    mer_listing_begin(listing, 2, (const char *[]){"evaluator", "what it prices"});
     for (const MerEvaluatorClass *const *list = mer_evaluators(); *list; list++) {
         Plugin plugin = {(*list)->name, (*list)->summary, (*list)->reference,
                          NULL,          (*list)->options, NULL};

@@ -37,14 +37,15 @@ static void go_to_start(const char *run, const char *clock, const char *start, M
         recalled->run = run[0] == '/' ? run : mer_arena_format(arena, "%s/%s", here, run);
         return;
     }
-    recalled->warning = mer_arena_format(
-        arena, "%s: the run was started in %s (%s); its relative paths are read from %s", clock,
-        start, strerror(errno), here);
+    mer_request_warn(
+        NULL, mer_arena_format(
+                  arena, "%s: the run was started in %s (%s); its relative paths are read from %s",
+                  clock, start, strerror(errno), here));
 }
 
 MerStatus mer_cli_recall(const char *run, MerArena *arena, MerRecalled *recalled, MerError *error)
 {
-    *recalled = (MerRecalled){0};
+    *recalled = (MerRecalled){.run = run};
     const char *path = clock_path(run, arena);
     char       *data;
     size_t      size;

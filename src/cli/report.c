@@ -59,40 +59,39 @@ static MerStatus find_runs(const Request *request, int most, MerArena *arena, co
                            int *count, MerError *error)
 {
     for (int i = 0; i < request->count; i++) {
-        const char **found;
-        int          found_count = 0;
-        MER_TRY(mer_report_find_runs(request->runs[i], arena, &found, &found_count, error));
-        if (most > 0 && found_count > most) {
+        int before = *count;
+        MER_TRY(mer_report_find_runs(request->runs[i], arena, runs, count, error));
+        if (most > 0 && *count - before > most) {
             return mer_error_set(error, MER_UNSUPPORTED,
                                  "%s holds %d runs, expected at most %d on one page; mercator "
                                  "compare %s -o DIR makes one "
                                  "of tables",
-                                 request->runs[i], found_count, most, request->runs[i]);
-        }
-        for (int r = 0; r < found_count; r++) {
-            MER_GROW(arena, *runs, *count);
-            (*runs)[(*count)++] = found[r];
+                                 request->runs[i], *count - before, most, request->runs[i]);
         }
     }
     return MER_OK;
 }
 
-/* One page of all runs; a folder of several gets it as it got its first one. */
-static MerStatus write_page(const Request *request, const char *path, MerArena *arena,
-                            MerError *error)
+/* Tables if they are asked for, else one page of all runs; a folder of several gets it as it got its first one. */
+static MerStatus carry_out(const Request *request, MerArena *arena, MerError *error)
 {
     enum { MOST_IN_FOLDER = 100 };
     const char **runs = NULL;
     int          count = 0;
-    MER_TRY(find_runs(request, MOST_IN_FOLDER, arena, &runs, &count, error));
-    return mer_report_page(runs, count, NULL, path, arena, error);
-}
-
-static MerStatus write_csv(const Request *request, MerArena *arena, MerError *error)
-{
-    const char **runs = NULL;
-    int          count = 0;
-    MER_TRY(find_runs(request, 0, arena, &runs, &count, error));
+    bool         is_page = !request->csv && !request->results;
+    if (request->metrics) {
+        return mer_report_metrics(request->runs, request->count, request->metrics, request->over,
+                                  arena, stdout, error);
+    }
+    MER_TRY(find_runs(request, is_page ? MOST_IN_FOLDER : 0, arena, &runs, &count, error));
+    if (is_page) {
+        const char *path = request->output ? request->output
+                           : request->count == 1
+                               ? mer_arena_format(arena, "%s/report.html", request->runs[0])
+                               : "report.html";
+        MER_TRY(mer_report_page(runs, count, NULL, path, arena, error));
+        printf("%s\n", path);
+    }
     if (request->csv) {
         MER_TRY(mer_report_csv(runs, count, request->csv, arena, error));
         printf("%s: the trials of %d run%s\n", request->csv, count, count == 1 ? "" : "s");
@@ -101,24 +100,6 @@ static MerStatus write_csv(const Request *request, MerArena *arena, MerError *er
         MER_TRY(mer_report_results(runs, count, request->results, error));
         printf("%s: the results of %d run%s\n", request->results, count, count == 1 ? "" : "s");
     }
-    return MER_OK;
-}
-
-static MerStatus carry_out(const Request *request, MerArena *arena, MerError *error)
-{
-    if (request->metrics) {
-        return mer_report_metrics(request->runs, request->count, request->metrics, request->over,
-                                  arena, stdout, error);
-    }
-    if (request->csv || request->results) {
-        return write_csv(request, arena, error);
-    }
-    const char *path = request->output ? request->output
-                       : request->count == 1
-                           ? mer_arena_format(arena, "%s/report.html", request->runs[0])
-                           : "report.html";
-    MER_TRY(write_page(request, path, arena, error));
-    printf("%s\n", path);
     return MER_OK;
 }
 

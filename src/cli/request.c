@@ -70,13 +70,12 @@ static int unknown_option(Parser *p, const char *key)
 /* Without a value (NULL) it can only fail, but an unknown option is the greater fault. */
 static int set_option(Parser *p, const char *flag, const char *value)
 {
-    char   key[64];
+    enum { LONGEST = 63 };
     size_t length = strcspn(flag + 2, "=");
-    if (length >= sizeof key) {
+    if (length > LONGEST) {
         return mer_cli_usage(p->verb, "unknown option %s", flag);
     }
-    memcpy(key, flag + 2, length);
-    key[length] = '\0';
+    const char *key = mer_arena_text_n(p->arena, flag + 2, length);
     const char *name = mer_name_equal(key, "time")         ? "time_s"
                        : mer_name_equal(key, "total-time") ? "total_time_s"
                                                            : key;
@@ -88,8 +87,7 @@ static int set_option(Parser *p, const char *flag, const char *value)
     if (!value) {
         return mer_cli_usage(p->verb, "%s needs a value", flag);
     }
-    p->line.settings =
-        mer_reference_add(&p->line.settings, mer_arena_text(p->arena, name), value, p->arena);
+    p->line.settings = mer_reference_add(&p->line.settings, name, value, p->arena);
     return status == MER_OK ? MER_EXIT_DONE : fail(p);
 }
 
@@ -167,8 +165,7 @@ static int read_experiments(Parser *p, int count, char **arguments)
     for (int i = 0; i < count; i++) {
         if (arguments[i][0] != '-' && mer_experiment_is(arguments[i]) &&
             mer_experiment_read(&p->request->experiment, arguments[i], &p->error) != MER_OK) {
-            mer_cli_fail(&p->error);
-            return MER_EXIT_BAD;
+            return mer_cli_fail(&p->error);
         }
     }
     return MER_EXIT_DONE;
@@ -265,12 +262,8 @@ static int recall(Parser *p, int given, char **given_arguments)
     if (mer_cli_recall(p->request->resume, p->arena, &recalled, &p->error) != MER_OK) {
         return mer_cli_fail(&p->error);
     }
-    const char *resume = recalled.run ? recalled.run : p->request->resume;
-    if (recalled.warning) {
-        mer_request_warn(p->request, recalled.warning);
-    }
     int code = parse_all(p, recalled.count, recalled.arguments);
-    p->request->resume = resume;
+    p->request->resume = recalled.run;
     p->request->command = list_arguments(recalled.count, recalled.arguments, p->arena);
     return code;
 }
@@ -380,7 +373,7 @@ static const char *name_objective(const MerRunSpec *spec, MerArena *arena)
 static const char *name_optimizer(const MerRunSpec *spec, MerArena *arena)
 {
     (void)arena;
-    return spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name;
+    return spec->optimizer_text;
 }
 
 const char *mer_request_directory(const MerRequest *request, const MerRunSpec *specs, int count,
@@ -392,21 +385,16 @@ const char *mer_request_directory(const MerRequest *request, const MerRunSpec *s
     if (request->directory) {
         return request->directory;
     }
-    const char        *name;
-    const char        *problem = specs[0].problem->name;
+    const char        *name = request->experiment.name, *kind = "";
     unsigned long long seed = specs[0].seed;
-    if (request->experiment.name) {
-        name = mer_arena_format(arena, "%s-%s-%llu", problem, request->experiment.name, seed);
-    } else {
-        name = mer_arena_format(arena, "%s-%s-%s-%s-%s-%llu%s", problem,
-                                name_all(specs, count, name_workload, arena),
+    if (!name) {
+        name = mer_arena_format(arena, "%s-%s-%s-%s", name_all(specs, count, name_workload, arena),
                                 name_all(specs, count, name_platform, arena),
                                 name_all(specs, count, name_objective, arena),
-                                name_all(specs, count, name_optimizer, arena), seed,
-                                request->experiment.sweep_count > 0 ? "-sweep"
-                                : count > 1                         ? "-runs"
-                                                                    : "");
+                                name_all(specs, count, name_optimizer, arena));
+        kind = request->experiment.sweep_count > 0 ? "-sweep" : count > 1 ? "-runs" : "";
     }
+    name = mer_arena_format(arena, "%s-%s-%llu%s", specs[0].problem->name, name, seed, kind);
     return mer_arena_format(arena, "runs/%s", folder_name(name, arena));
 }
 
@@ -418,10 +406,7 @@ typedef struct Shown {
 static void show(void *state, const MerRunProgress *now)
 {
     Shown *shown = state;
-    char   best[48];
-    char   gap[48] = "";
-    char   what[80];
-    char   detail[40];
+    char   best[48], gap[48] = "", what[80], detail[40];
     mer_show_value(best, now->objective, now->best);
     if (!isnan(now->gap)) {
         mer_print_percent(gap, now->gap);

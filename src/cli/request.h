@@ -43,22 +43,15 @@ void mer_request_warn(void *state, const char *text);
 const char *mer_request_directory(const MerRequest *request, const MerRunSpec *specs, int count,
                                   MerArena *arena);
 
-/* interrupted.c: after Ctrl-C, on stderr: what is done, and the command that goes on. */
-void mer_show_interrupted_run(const MerRequest *request, const MerRunResult *result,
-                              const char *directory);
-void mer_show_interrupted_runs(const MerRequest *request, int done, int count, const char *root);
-
 /* recall.c: what a stopped run was asked for: `mercator VERB --resume DIR` alone goes on with it. */
 typedef struct MerRecalled {
-    int    count;
-    char **arguments;
-    /* The run directory as the program now finds it; NULL: as it was given. */
-    const char *run;
-    const char *warning; /* NULL: none */
+    int         count;
+    char      **arguments;
+    const char *run; /* the run directory as the program now finds it */
 } MerRecalled;
 
 /* Reads the command of the run in `run` (or of the first of several runs there) from clock.jsonl, and
- * goes to the directory it was started in, to which its relative paths belong. */
+ * goes to the directory it was started in, to which its relative paths belong; warns where it cannot. */
 MerStatus mer_cli_recall(const char *run, MerArena *arena, MerRecalled *recalled, MerError *error);
 
 /* knobs.c: --list-knobs: what a search may choose, for --fix.
@@ -68,7 +61,7 @@ int mer_cli_knobs(const MerRequest *request, const MerRunSpec *specs, int count,
 /* cell_progress.c: the cells of an experiment, with progress and messages.
  * What a table needs of one cell; `is_feasible` false: nothing found, or the cell failed. */
 typedef struct MerCellTotal {
-    MerTaskResult total; /* without points, plans and texts */
+    MerTaskResult total; /* best, score, value, gap and evaluations alone */
     double        wall_s;
     bool          is_feasible, has_failed;
     bool          is_done; /* not interrupted, nor never begun */
@@ -78,6 +71,12 @@ typedef struct MerCellTotal {
  * in the order of `specs` when `is_shown`. totals[i] belongs to specs[i]. Returns an exit code. */
 int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const char *root,
                   bool is_shown, MerCellTotal *totals, MerArena *arena);
+
+/* interrupted.c: after Ctrl-C, on stderr: what is done, and the command that goes on. */
+void mer_show_interrupted_run(const MerRequest *request, const MerRunResult *result,
+                              const char *directory);
+void mer_show_interrupted_runs(const MerRequest *request, const MerCellTotal *totals, int count,
+                               const char *root);
 
 /* train.c: the runs of --train in place of `specs`: all workloads in turn, `passes` times, each with the policy of the run before.
  * Returns an exit code. */

@@ -5,7 +5,6 @@
 #include "base/terminal.h"
 #include "mercator/registry.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,22 +29,11 @@ void mer_cli_print_flag(const char *flag, const char *value, const char *help)
 
 static const char *value_name(const MerOption *option)
 {
-    switch (option->type) {
-    case MER_OPTION_INT:
-    case MER_OPTION_REAL:
-        return "N";
-    case MER_OPTION_BOOL:
-        return "true|false";
-    case MER_OPTION_CHOICE:
-        return option->choices;
-    case MER_OPTION_TEXT:
-        return "TEXT";
-    case MER_OPTION_REALS:
-        return "[N,...]";
-    case MER_OPTION_TEXTS:
-        return "TEXT,...";
-    }
-    return "";
+    static const char *const names[] = {
+        [MER_OPTION_INT] = "N",           [MER_OPTION_REAL] = "N",
+        [MER_OPTION_BOOL] = "true|false", [MER_OPTION_TEXT] = "TEXT",
+        [MER_OPTION_REALS] = "[N,...]",   [MER_OPTION_TEXTS] = "TEXT,..."};
+    return option->type == MER_OPTION_CHOICE ? option->choices : names[option->type];
 }
 
 /* "; default 3 (integer in 1 .. 9)", as far as there is something to say. */
@@ -198,14 +186,8 @@ void mer_request_help(const MerRequest *request, const MerVerb *verb, const char
 
 MerCliDefaults mer_cli_defaults(const MerProblemClass *problem)
 {
-    MerCliDefaults defaults = {problem->evaluator, problem->optimizer, problem->objective};
-    MerInputs      inputs = {.evaluator = mer_evaluator_find(problem->evaluator, NULL)};
-    for (int what = 0; problem->choose_default && what < 2; what++) {
-        const char *chosen = problem->choose_default(
-            what == 0 ? MER_DEFAULT_OPTIMIZER : MER_DEFAULT_OBJECTIVE, &inputs);
-        *(what == 0 ? &defaults.optimizer : &defaults.objective) = chosen      ? chosen
-                                                                   : what == 0 ? problem->optimizer
-                                                                               : problem->objective;
-    }
-    return defaults;
+    MerInputs inputs = {.evaluator = mer_evaluator_find(problem->evaluator, NULL)};
+    return (MerCliDefaults){problem->evaluator,
+                            mer_experiment_default(problem, MER_DEFAULT_OPTIMIZER, &inputs),
+                            mer_experiment_default(problem, MER_DEFAULT_OBJECTIVE, &inputs)};
 }

@@ -76,20 +76,10 @@ static int run_one(const MerRequest *request, MerRunSpec *spec, MerArena *arena)
         printf("%s\n", has_report ? page : spec->directory);
     }
     if (was_interrupted) {
-        fflush(stdout);
         mer_show_interrupted_run(request, &result, spec->directory);
         return MER_EXIT_INTERRUPTED;
     }
     return result.is_feasible ? MER_EXIT_DONE : explain_failure(spec, &result, arena);
-}
-
-static int count_done(const MerCellTotal *totals, int count)
-{
-    int done = 0;
-    for (int i = 0; i < count; i++) {
-        done += totals[i].is_done;
-    }
-    return done;
 }
 
 /* Several runs: DIR/001, DIR/002, ... and one page that compares them. Called again it goes on. */
@@ -124,8 +114,7 @@ static int run_many(const MerRequest *request, MerRunSpec *specs, int count, con
         fprintf(request->json ? stderr : stdout, "%s\n", page);
     }
     if (code == MER_EXIT_INTERRUPTED) {
-        fflush(stdout);
-        mer_show_interrupted_runs(request, count_done(totals, count), count, root);
+        mer_show_interrupted_runs(request, totals, count, root);
     }
     return code;
 }

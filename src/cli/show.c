@@ -5,7 +5,6 @@
 #include "report/tables/table.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Columns: what the objective is made of and what the evaluator knows, as far as it fits a screen. */
@@ -261,9 +260,7 @@ static void show_costs(const MerRunSpec *spec, const MerRunResult *result, MerAr
 /* Who decides while things happen must be quick about it. */
 static void show_decisions(const MerDecisionTimes *times, FILE *file)
 {
-    char mean[48];
-    char worst[48];
-    char allowed[48];
+    char mean[48], worst[48], allowed[48];
     if (times->count == 0) {
         return;
     }
@@ -299,69 +296,65 @@ static void show_training(const MerPhaseTimes *times, FILE *file)
 }
 
 /* What a solver has proven of one class of plans, where it says nothing of the others. */
-static void show_reference(const MerRunResult *result, FILE *file)
+static bool is_reference(const MerRunResult *result)
 {
     const MerTaskResult *task = &result->tasks[0];
-    if (result->task_count == 1 && !task->is_proven && !isnan(task->reference.value) &&
-        fabs(task->value - task->reference.value) <= 1e-9 * fabs(task->reference.value)) {
-        fprintf(file, ", the optimum of %s plans", task->reference.scope);
-    }
+    return result->task_count == 1 && !task->is_proven && !isnan(task->reference.value) &&
+           fabs(task->value - task->reference.value) <= 1e-9 * fabs(task->reference.value);
 }
 
-/* The answer in one sentence. */
-static void write_sentence(const MerRunResult *result, FILE *file)
+/* What the bound says of the value. */
+static const char *bound_text(const MerTaskResult *total, MerArena *arena)
+{
+    char gap[48];
+    mer_print_percent(gap, total->gap);
+    if (isnan(total->value)) {
+        return MER_NO_TOTAL;
+    }
+    if (isnan(total->gap)) { /* no ratio to a bound of 0 */
+        return isnan(total->bound.value) ? "no bound known"
+                                         : mer_arena_format(arena, "bound %g", total->bound.value);
+    }
+    const char *words = total->is_proven ? "proven optimal, gap" : "gap to the bound";
+    return total->among ? mer_arena_format(arena, "%s %s (among %s)", words, gap, total->among)
+                        : mer_arena_format(arena, "%s %s", words, gap);
+}
+
+static const char *value_text(const MerRunResult *result, MerArena *arena)
 {
     const MerTaskResult *total = &result->total;
     char                 value[48];
-    char                 gap[48];
     bool                 is_metric = result->objective != MER_METRIC_COUNT;
     mer_show_value(value, result->objective, total->value);
-    mer_print_percent(gap, total->gap);
-    if (result->is_feasible) {
-        fprintf(file, "%s %s", result->objective_text, value);
-        if (isnan(total->value)) {
-            fprintf(file, ", %s", MER_NO_TOTAL);
-        } else if (isnan(total->gap) && isnan(total->bound.value)) {
-            fprintf(file, ", no bound known");
-        } else if (isnan(total->gap)) { /* no ratio to a bound of 0 */
-            fprintf(file, ", bound %g", total->bound.value);
-        } else {
-            fprintf(file, "%s%s",
-                    total->is_proven ? ", proven optimal, gap " : ", gap to the bound ", gap);
-            if (total->among) {
-                fprintf(file, " (among %s)", total->among);
-            }
-        }
-        show_reference(result, file);
-        /* it is next to nothing, like a rounding error */
-        if (100 * total->gap >= MER_MOST_PERCENT) {
-            fprintf(file, " (it is %.3g%s%s)", total->bound.value, is_metric ? " " : "",
-                    is_metric ? mer_metric_info(result->objective)->unit : "");
-        }
-        fprintf(file, "; ");
+    const char *text = mer_arena_format(arena, "%s %s, %s", result->objective_text, value,
+                                        bound_text(total, arena));
+    if (is_reference(result)) {
+        text = mer_arena_format(arena, "%s, the optimum of %s plans", text,
+                                result->tasks[0].reference.scope);
     }
-    bool is_word =
-        strcmp(total->stopped, "finished") == 0 || strcmp(total->stopped, "interrupted") == 0;
-    fprintf(file, "%lld evaluation%s in %.2f s (%.0f/s), %.0f %% infeasible, %s%s",
-            (long long)total->evaluations, total->evaluations == 1 ? "" : "s", result->wall_s,
-            (double)total->evaluations / fmax(result->wall_s, 1e-9),
-            total->trials ? 100.0 * (double)total->infeasible / (double)total->trials : 0,
-            is_word ? "" : "stopped by ", total->stopped);
+    /* it is next to nothing, like a rounding error */
+    return 100 * total->gap >= MER_MOST_PERCENT
+               ? mer_arena_format(arena, "%s (it is %.3g%s%s)", text, total->bound.value,
+                                  is_metric ? " " : "",
+                                  is_metric ? mer_metric_info(result->objective)->unit : "")
+               : text;
 }
 
-static void print_sentence(const MerRunResult *result, FILE *file)
+/* The answer in one sentence. */
+static void print_sentence(const MerRunResult *result, MerArena *arena, FILE *file)
 {
-    char  *text = NULL;
-    size_t size = 0;
-    FILE  *stream = open_memstream(&text, &size);
-    if (!stream) {
-        return;
-    }
-    write_sentence(result, stream);
-    fclose(stream);
+    const MerTaskResult *total = &result->total;
+    bool                 is_word =
+        strcmp(total->stopped, "finished") == 0 || strcmp(total->stopped, "interrupted") == 0;
+    const char *text = mer_arena_format(
+        arena, "%s%s%lld evaluation%s in %.2f s (%.0f/s), %.0f %% infeasible, %s%s",
+        result->is_feasible ? value_text(result, arena) : "", result->is_feasible ? "; " : "",
+        (long long)total->evaluations, total->evaluations == 1 ? "" : "s", result->wall_s,
+        (double)total->evaluations / fmax(result->wall_s, 1e-9),
+        total->trials ? 100.0 * (double)total->infeasible / (double)total->trials : 0,
+        is_word ? "" : "stopped by ", total->stopped);
     fputc('\n', file);
     mer_print_words(file, text, 0, 0, mer_terminal_columns(file));
-    free(text);
 }
 
 void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena,
@@ -383,7 +376,7 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
     }
     show_costs(spec, result, arena, file);
     mer_show_front(spec, result, arena, file);
-    print_sentence(result, file);
+    print_sentence(result, arena, file);
     show_decisions(&result->decisions, file);
     show_training(&result->training, file);
 }

@@ -10,16 +10,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static double time_of(const MerCellTotal *result)
+int mer_sweep_combinations(const MerExperiment *experiment)
 {
-    double latency = result->total.best.value[MER_METRIC_LATENCY];
-    return isnan(latency) ? result->total.best.value[MER_METRIC_CYCLES] : latency;
+    int combinations = 1;
+    for (int s = 0; s < experiment->sweep_count; s++) {
+        combinations *= experiment->sweeps[s].values.count;
+    }
+    return combinations;
 }
 
 void mer_sweep_axes(const MerCellTotal *result, double axes[2])
 {
-    axes[0] = result->total.best.value[MER_METRIC_ENERGY];
-    axes[1] = time_of(result);
+    const double *best = result->total.best.value;
+    axes[0] = best[MER_METRIC_ENERGY];
+    axes[1] = best[isnan(best[MER_METRIC_LATENCY]) ? MER_METRIC_CYCLES : MER_METRIC_LATENCY];
     if (isnan(axes[0]) || isnan(axes[1])) {
         axes[0] = axes[1] = result->total.score;
     }
@@ -72,7 +76,7 @@ static void print_table(const MerRunSpec *specs, const MerCellTotal *results, co
     MerMetric   metrics[MER_METRIC_COUNT];
     const char *titles[MER_METRIC_COUNT + 5] = {"", "platform", "~~workload", "~~optimizer"};
     int         metric_count = choose_columns(specs, count, metrics), columns = 4;
-    bool        has_energy = false, has_knee = false;
+    bool        has_energy = false;
     for (int m = 0; m < metric_count; m++) {
         titles[columns++] = mer_arena_format(arena, ">%s", mer_metric_info(metrics[m])->name);
         has_energy = has_energy || metrics[m] == MER_METRIC_ENERGY;
@@ -85,7 +89,6 @@ static void print_table(const MerRunSpec *specs, const MerCellTotal *results, co
         mer_text_table_add(table,
                            mer_arena_format(arena, "%s%s", is_knee[i] ? ">" : "",
                                             mer_sweep_is_on_front(results, count, i) ? "*" : ""));
-        has_knee = has_knee || is_knee[i];
         mer_text_table_add(table, specs[i].platform->name);
         mer_text_table_add(table, specs[i].name);
         mer_text_table_add(table, specs[i].optimizer->name);
@@ -100,7 +103,7 @@ static void print_table(const MerRunSpec *specs, const MerCellTotal *results, co
     mer_text_table_print(table, file);
     fprintf(file, "\n* nothing in the sweep beats it%s, or equals it further up\n",
             has_energy ? " in both energy and time" : "");
-    for (int i = 0; has_knee && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         if (is_knee[i]) {
             const char *swept = strchr(specs[i].platform->name, ' ');
             fprintf(file, "> the knee: %s, farthest below the straight line between the ends\n",
@@ -180,12 +183,8 @@ MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *spec
     fprintf(output.file,
             ",cycles [cycle],energy [pJ],edp [pJ.cycle],gap [1],on_front,objective%s,knee\n",
             unit_of_objective(specs, count, arena));
-    int combinations = 1;
-    for (int s = 0; s < experiment->sweep_count; s++) {
-        combinations *= experiment->sweeps[s].values.count;
-    }
     const MerPlatform *last = NULL;
-    int                combination = -1;
+    int                combination = -1, combinations = mer_sweep_combinations(experiment);
     /* platforms vary slower than optimizers, objectives and seeds */
     for (int i = 0; i < count; i++) {
         combination += specs[i].platform != last;

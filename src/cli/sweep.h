@@ -4,6 +4,7 @@
 
 #include "cli/request.h"
 
+int mer_sweep_combinations(const MerExperiment *experiment); /* of the swept values */
 /* Energy and time where both are known, else the score alone. */
 void mer_sweep_axes(const MerCellTotal *result, double axes[2]);
 /* Nothing in the sweep is at least as good on both axes and better on one, or equal and further up. */

@@ -86,10 +86,7 @@ static int stride_of(const MerRunSpec *specs, int count)
 void mer_sweep_knees(const MerExperiment *experiment, const MerRunSpec *specs,
                      const MerCellTotal *results, int count, bool *is_knee, MerArena *arena)
 {
-    int platforms = 1, stride = stride_of(specs, count);
-    for (int s = 0; s < experiment->sweep_count; s++) {
-        platforms *= experiment->sweeps[s].values.count;
-    }
+    int     platforms = mer_sweep_combinations(experiment), stride = stride_of(specs, count);
     bool    is_curve = experiment->sweep_count == 1;
     double *steps = MER_ARRAY(arena, double, platforms);
     Point  *points = MER_ARRAY(arena, Point, platforms);

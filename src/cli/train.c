@@ -1,11 +1,6 @@
 /* --train: one policy learns on several networks, run after run. */
 #include "cli/request.h"
 
-#include "mercator/registry.h"
-
-#include <stdio.h>
-#include <string.h>
-
 /* Specs are listed workload by workload (MER_AXIS_MAP): what comes after that axis is a policy of its own each. */
 static int policies_of(const MerRequest *request, int count)
 {

@@ -10,11 +10,13 @@
 enum { MOST_KEPT = 8 * MER_REPORT_POINTS };
 
 typedef struct MerCurveTask {
-    int64_t *evaluations;
-    double  *scores;
-    int      count, capacity;
-    int64_t  seen;
-    double   best;
+    struct Point {
+        int64_t evaluations;
+        double  score;
+    } * points;
+    int     count, capacity;
+    int64_t seen;
+    double  best;
 } Task;
 
 static Task *find_task(MerCurveSet *set, int64_t task)
@@ -34,9 +36,7 @@ static void keep_some(Task *task, int wanted)
 {
     int count = task->count;
     for (int i = 0; i < wanted; i++) {
-        int from = (int)((int64_t)i * (count - 1) / (wanted - 1));
-        task->evaluations[i] = task->evaluations[from];
-        task->scores[i] = task->scores[from];
+        task->points[i] = task->points[(int64_t)i * (count - 1) / (wanted - 1)];
     }
     task->count = wanted;
 }
@@ -48,12 +48,9 @@ static void append(Task *task, int64_t evaluations, double score)
     }
     if (task->count == task->capacity) {
         task->capacity = task->capacity == 0 ? 64 : task->capacity * 2;
-        task->evaluations =
-            mer_heap_resize(task->evaluations, (size_t)task->capacity, sizeof *task->evaluations);
-        task->scores = mer_heap_resize(task->scores, (size_t)task->capacity, sizeof *task->scores);
+        task->points = mer_heap_resize(task->points, (size_t)task->capacity, sizeof *task->points);
     }
-    task->evaluations[task->count] = evaluations;
-    task->scores[task->count++] = score;
+    task->points[task->count++] = (struct Point){evaluations, score};
 }
 
 /* Trials that the log left out belong to the task at work; at a change of task, first to the old
@@ -95,15 +92,15 @@ void mer_curve_finish(const MerCurveSet *set, MerReportRun *run, MerArena *arena
         if (task->count > MER_REPORT_POINTS) {
             keep_some(task, MER_REPORT_POINTS);
         }
-        if (task->count > 0 && task->evaluations[task->count - 1] < task->seen) {
+        if (task->count > 0 && task->points[task->count - 1].evaluations < task->seen) {
             append(task, task->seen, task->best);
         }
         curve->count = task->count;
         curve->evaluations = MER_ARRAY(arena, int64_t, task->count);
         curve->scores = MER_ARRAY(arena, double, task->count);
         for (int k = 0; k < task->count; k++) {
-            curve->evaluations[k] = task->evaluations[k];
-            curve->scores[k] = task->scores[k];
+            curve->evaluations[k] = task->points[k].evaluations;
+            curve->scores[k] = task->points[k].score;
         }
     }
 }
@@ -111,8 +108,7 @@ void mer_curve_finish(const MerCurveSet *set, MerReportRun *run, MerArena *arena
 void mer_curve_free(MerCurveSet *set)
 {
     for (int i = 0; i < set->count; i++) {
-        free(set->tasks[i].evaluations);
-        free(set->tasks[i].scores);
+        free(set->tasks[i].points);
     }
     free(set->tasks);
     *set = (MerCurveSet){0};

@@ -1,4 +1,5 @@
 /* Puts the data of the runs into the report page, which is part of the program. */
+#define _GNU_SOURCE /* memmem */
 #include "report/pages/html.h"
 
 #include "base/file.h"
@@ -187,18 +188,6 @@ static void write_data(FILE *file, const MerReportRun *runs, int run_count, cons
     }
 }
 
-static const char *find_placeholder(void)
-{
-    const char *page = (const char *)mer_asset_report;
-    size_t      length = strlen(placeholder);
-    for (size_t i = 0; i + length <= mer_asset_report_size; i++) {
-        if (memcmp(page + i, placeholder, length) == 0) {
-            return page + i;
-        }
-    }
-    return NULL;
-}
-
 /* MER_INVALID: there is a file that is no page of ours. */
 static MerStatus check_page(const char *path, MerError *error)
 {
@@ -228,7 +217,8 @@ static MerStatus write_page(const MerReportRun *runs, int run_count, const char 
                             const char *title, const char *path, MerError *error)
 {
     const char *page = (const char *)mer_asset_report;
-    const char *place = find_placeholder();
+    size_t      length = strlen(placeholder);
+    const char *place = memmem(page, mer_asset_report_size, placeholder, length);
     MerOutput   output;
     if (place == NULL) {
         return mer_error_set(error, MER_UNSUPPORTED,
@@ -236,7 +226,7 @@ static MerStatus write_page(const MerReportRun *runs, int run_count, const char 
     }
     MER_TRY(check_page(path, error));
     MER_TRY(mer_output_open(&output, path, error));
-    const char *rest = place + strlen(placeholder);
+    const char *rest = place + length;
     fwrite(page, 1, (size_t)(place - page), output.file);
     write_data(output.file, runs, run_count, study, title);
     fwrite(rest, 1, (size_t)(page + mer_asset_report_size - rest), output.file);

@@ -105,6 +105,8 @@ MerStatus mer_log_open(MerLogFile *log, const char *path, MerError *error)
         return mer_error_set(error, errno == ENOENT || errno == ENOTDIR ? MER_NOT_FOUND : MER_IO,
                              "%s: %s, expected a run log", path, strerror(errno));
     }
+    log->capacity = 4096;
+    log->text = mer_heap_resize(NULL, log->capacity, 1);
     return MER_OK;
 }
 
@@ -127,7 +129,7 @@ static MerStatus read_line(MerLogFile *log, bool *is_whole, MerError *error)
     *is_whole = false;
     while ((byte = getc_unlocked(log->file)) != EOF && byte != '\n') {
         if (log->length + 1 >= log->capacity) {
-            log->capacity = log->capacity == 0 ? 4096 : log->capacity * 2;
+            log->capacity *= 2;
             log->text = mer_heap_resize(log->text, log->capacity, 1);
         }
         log->text[log->length++] = (char)byte;
@@ -138,10 +140,6 @@ static MerStatus read_line(MerLogFile *log, bool *is_whole, MerError *error)
     }
     if (byte == EOF && ferror(log->file)) {
         return mer_error_set(error, MER_IO, "%s: %s", log->path, strerror(errno));
-    }
-    if (log->text == NULL) {
-        log->capacity = 4096;
-        log->text = mer_heap_resize(NULL, log->capacity, 1);
     }
     log->text[log->length] = '\0';
     *is_whole = byte == '\n';

@@ -48,15 +48,14 @@ MerStatus mer_report_find_runs(const char *path, MerArena *arena, const char ***
     enum { DEEPEST = 3 };
     size_t length = strlen(path);
     bool   is_log = length > 6 && strcmp(path + length - 6, ".jsonl") == 0;
-    *runs = NULL;
-    *count = 0;
+    int    before = *count;
     if (is_log || mer_report_is_run(path, arena)) {
         MER_GROW(arena, *runs, *count);
         (*runs)[(*count)++] = path;
     } else {
         collect(path, DEEPEST, arena, runs, count);
     }
-    return *count == 0
+    return *count == before
                ? mer_error_set(error, MER_NOT_FOUND, "%s: no run in it, expected run.jsonl", path)
                : MER_OK;
 }

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 bool mer_report_is_run(const char *path, MerArena *arena);
-/* The path itself if it is a run directory or a log (.jsonl), else the run directories in it, and in folders in it, by their numbers;
- * none is an error. */
+/* Adds to `runs` the path itself if it is a run directory or a log (.jsonl), else the run directories in it, and in
+ * folders in it, by their numbers; none is an error. */
 MerStatus mer_report_find_runs(const char *path, MerArena *arena, const char ***runs, int *count,
                                MerError *error);
 

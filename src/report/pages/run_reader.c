@@ -8,10 +8,8 @@
 #include "report/pages/curve.h"
 #include "report/pages/log_lines.h"
 #include "report/pages/refusals.h"
-#include "report/pages/trial_costs.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,62 +17,47 @@ enum {
     NOTE_LIMIT = 10000,
     NOTE_BYTES_LIMIT = 64 << 20,
     SUMMARY_LIMIT = 256 << 20,
+    COST_LIMIT = 400, /* of longer searches the page has the front alone */
     KNOWN_VERSION = 2
 };
 
 typedef struct Note {
-    int64_t index, task;
-    char   *source, *name, *value;
-    char   *id; /* of a view, else "" */
+    MerReportNote note;
+    const char   *id;      /* of a view, else "" */
+    char         *printed; /* the value, of cJSON's memory */
 } Note;
 
 typedef struct Reader {
+    MerArena     *arena, *scratch; /* of the run; until it is read */
+    MerReportRun *run;
     MerCurveSet   curves;
     MerRefusals   refusals;
-    MerTrialCosts costs;
+    const char   *costs[COST_LIMIT];
+    int           cost_count;
+    bool          has_other_costs; /* too many, or of several tasks: none are shown */
     Note         *notes;
-    int           note_count, note_capacity;
+    int           note_count;
     size_t        note_bytes;
-    char         *header, *summary;
 } Reader;
 
-static void free_note(Note *note)
-{
-    free(note->source);
-    free(note->name);
-    free(note->value);
-    free(note->id);
-}
-
-static void reader_free(Reader *reader)
-{
-    mer_curve_free(&reader->curves);
-    mer_trial_costs_free(&reader->costs);
-    for (int i = 0; i < reader->note_count; i++) {
-        free_note(&reader->notes[i]);
-    }
-    free(reader->notes);
-    free(reader->header);
-    free(reader->summary);
-    free(reader);
-}
-
-static char *heap_text(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    return memcpy(mer_heap_zeroed(size, 1), text, size);
-}
-
-/* Printed again by the parser, so that what goes into the page is JSON for every reader. */
+/* Printed again by the parser, so that what goes into the page is JSON for every reader; absent is null. Give it back
+ * with cJSON_free(). */
 static char *print_json(const cJSON *item)
 {
-    char *printed = cJSON_PrintUnformatted(item);
+    static const cJSON absent = {.type = cJSON_NULL};
+    char              *printed = cJSON_PrintUnformatted(item != NULL ? item : &absent);
     if (printed == NULL) {
         mer_out_of_memory(0);
     }
-    char *copy = heap_text(printed);
+    return printed;
+}
+
+static const char *keep_json(const cJSON *item, MerArena *arena)
+{
+    char       *printed = print_json(item);
+    const char *kept = mer_arena_text(arena, printed);
     cJSON_free(printed);
-    return copy;
+    return kept;
 }
 
 static MerStatus check_header(const MerLogFile *log, const cJSON *header, MerError *error)
@@ -94,55 +77,69 @@ static MerStatus check_header(const MerLogFile *log, const cJSON *header, MerErr
     return MER_OK;
 }
 
-/* The newest note of a name (of views: of an id) replaces the older ones; warnings are all kept. */
-static Note *note_place(Reader *reader, const Note *note)
+/* The newest note of a name (of views: of an id) replaces the older ones; warnings are all kept. NULL: there are too
+ * many. */
+static Note *note_place(Reader *reader, int64_t task, const char *source, const char *name,
+                        const char *id)
 {
-    bool is_warning = strncmp(note->name, "warning", strlen("warning")) == 0;
+    bool is_warning = strncmp(name, "warning", strlen("warning")) == 0;
     for (int i = reader->note_count - 1; i >= 0 && !is_warning; i--) {
         Note *old = &reader->notes[i];
-        if (old->task == note->task && strcmp(old->name, note->name) == 0 &&
-            strcmp(old->source, note->source) == 0 && strcmp(old->id, note->id) == 0) {
-            reader->note_bytes -= strlen(old->value);
-            free_note(old);
+        if (old->note.task == task && strcmp(old->note.name, name) == 0 &&
+            strcmp(old->note.source, source) == 0 && strcmp(old->id, id) == 0) {
+            reader->note_bytes -= strlen(old->printed);
+            cJSON_free(old->printed);
             return old;
         }
     }
     if (reader->note_count == NOTE_LIMIT) {
         return NULL;
     }
-    if (reader->note_count == reader->note_capacity) {
-        reader->note_capacity = reader->note_capacity == 0 ? 64 : reader->note_capacity * 2;
-        reader->notes =
-            mer_heap_resize(reader->notes, (size_t)reader->note_capacity, sizeof *reader->notes);
-    }
-    return &reader->notes[reader->note_count++];
+    MER_GROW(reader->scratch, reader->notes, reader->note_count);
+    Note *note = &reader->notes[reader->note_count++];
+    *note = (Note){.note = {.task = task,
+                            .source = mer_arena_text(reader->arena, source),
+                            .name = mer_arena_text(reader->arena, name)},
+                   .id = mer_arena_text(reader->arena, id)};
+    return note;
 }
 
 static void take_note(Reader *reader, const MerLogLine *line, cJSON *object)
 {
-    cJSON *value = cJSON_GetObjectItemCaseSensitive(object, "value");
-    Note   note = {.index = line->index, .task = line->task};
-    note.source = heap_text(mer_json_get_text(object, "source", ""));
-    note.name = heap_text(mer_json_get_text(object, "name", ""));
-    note.id = heap_text(strcmp(note.name, "view") == 0 ? mer_json_get_text(value, "id", "") : "");
-    if (strcmp(note.name, "plan") == 0 && cJSON_IsObject(value)) {
+    cJSON      *value = cJSON_GetObjectItemCaseSensitive(object, "value");
+    const char *name = mer_json_get_text(object, "name", "");
+    const char *id = strcmp(name, "view") == 0 ? mer_json_get_text(value, "id", "") : "";
+    if (strcmp(name, "plan") == 0 && cJSON_IsObject(value)) {
         cJSON_DeleteItemFromObjectCaseSensitive(value, "task");
         cJSON_AddNumberToObject(value, "task", (double)line->task);
     }
-    note.value = value != NULL ? print_json(value) : heap_text("null");
-    Note *place = reader->note_bytes + strlen(note.value) <= NOTE_BYTES_LIMIT
-                      ? note_place(reader, &note)
-                      : NULL;
+    char  *printed = print_json(value);
+    size_t bytes = strlen(printed);
+    Note  *place =
+        reader->note_bytes + bytes <= NOTE_BYTES_LIMIT
+             ? note_place(reader, line->task, mer_json_get_text(object, "source", ""), name, id)
+             : NULL;
     if (place == NULL) {
-        free_note(&note);
+        cJSON_free(printed);
         return;
     }
-    reader->note_bytes += strlen(note.value);
-    *place = note;
+    reader->note_bytes += bytes;
+    place->note.index = line->index;
+    place->printed = printed;
+}
+
+/* What a trial came to: the points behind a front of trade-offs. */
+static void take_cost(Reader *reader, const MerLogLine *line)
+{
+    reader->has_other_costs |= reader->cost_count == COST_LIMIT || line->task != 0;
+    if (!reader->has_other_costs && line->cost.text != NULL) {
+        reader->costs[reader->cost_count++] =
+            mer_arena_text_n(reader->scratch, line->cost.text, line->cost.length);
+    }
 }
 
 static MerStatus take_trial(Reader *reader, const MerLogFile *log, const MerLogLine *line,
-                            MerReportRun *run, MerError *error)
+                            MerError *error)
 {
     bool is_feasible = !isnan(line->score);
     if (line->index < 0 || line->task < 0 || line->task >= MER_CURVE_TASKS) {
@@ -154,12 +151,12 @@ static MerStatus take_trial(Reader *reader, const MerLogFile *log, const MerLogL
     if (line->is_warm) {
         return MER_OK;
     }
-    run->trials++;
+    reader->run->trials++;
     if (!is_feasible) {
         mer_refusals_add(&reader->refusals, line);
     }
     if (is_feasible && !line->is_cut) {
-        mer_trial_costs_add(&reader->costs, line);
+        take_cost(reader, line);
     }
     mer_curve_add(&reader->curves, line->index, line->task,
                   is_feasible && !line->is_cut ? line->score : NAN);
@@ -189,37 +186,37 @@ static MerStatus take_object(Reader *reader, const MerLogFile *log, const MerLog
     if (strcmp(line->type, "note") == 0) {
         take_note(reader, line, object);
     } else if (strcmp(line->type, "summary") == 0) {
-        free(reader->summary);
-        reader->summary = print_json(object);
-    } else if (reader->header == NULL) {
+        reader->run->summary = keep_json(object, reader->arena);
+    } else if (reader->run->header == NULL) {
         status = check_header(log, object, error);
         double budget = mer_json_get_real(object, "budget", 0);
         reader->curves.budget = budget > 0 && budget < 9e15 ? (int64_t)budget : 0;
         drop_knob_names(object);
-        reader->header = print_json(object);
+        reader->run->header = keep_json(object, reader->arena);
     }
     cJSON_Delete(object);
     return status;
 }
 
-static MerStatus read_log(Reader *reader, const char *path, MerReportRun *run, MerError *error)
+static MerStatus read_log(Reader *reader, const char *path, MerError *error)
 {
-    MerLogFile log;
-    MerLogLine line;
-    MerStatus  status = mer_log_open(&log, path, error);
+    MerReportRun *run = reader->run;
+    MerLogFile    log;
+    MerLogLine    line;
+    MerStatus     status = mer_log_open(&log, path, error);
     while (status == MER_OK && (status = mer_log_next(&log, &line, error)) == MER_OK &&
            line.type != NULL) {
-        if (reader->header == NULL && strcmp(line.type, "header") != 0) {
+        if (run->header == NULL && strcmp(line.type, "header") != 0) {
             status =
                 mer_error_set(error, MER_INVALID, "%s:%lld: found %.40s..., expected a header line",
                               path, (long long)log.line, line.text);
         } else if (strcmp(line.type, "trial") == 0) {
-            status = take_trial(reader, &log, &line, run, error);
+            status = take_trial(reader, &log, &line, error);
         } else if (strcmp(line.type, "epoch") != 0 && *line.type != '\0') {
             status = take_object(reader, &log, &line, error);
         }
     }
-    if (status == MER_OK && reader->header == NULL) {
+    if (status == MER_OK && run->header == NULL) {
         status =
             mer_error_set(error, MER_INVALID, "%s: the log is empty, expected a header line", path);
     }
@@ -243,9 +240,7 @@ static MerStatus read_summary(const char *path, MerReportRun *run, MerArena *are
         return mer_error_set(error, MER_INVALID, "%s: not valid JSON, expected a summary object",
                              path);
     }
-    char *printed = print_json(object);
-    run->summary = mer_arena_text(arena, printed);
-    free(printed);
+    run->summary = keep_json(object, arena);
     cJSON_Delete(object);
     return MER_OK;
 }
@@ -254,44 +249,70 @@ static MerStatus read_summary(const char *path, MerReportRun *run, MerArena *are
  * report does without. */
 static void read_clock(const char *path, MerReportRun *run, MerArena *arena)
 {
-    MerLogFile log;
-    MerLogLine line;
-    char      *first = NULL, *last = NULL;
-    bool       is_open = access(path, F_OK) == 0 && mer_log_open(&log, path, NULL) == MER_OK;
-    while (is_open && mer_log_next(&log, &line, NULL) == MER_OK && line.type != NULL) {
+    MerLogFile  log;
+    MerLogLine  line;
+    const char *first = NULL;
+    cJSON      *last = NULL;
+    if (access(path, F_OK) != 0 || mer_log_open(&log, path, NULL) != MER_OK) {
+        return;
+    }
+    while (mer_log_next(&log, &line, NULL) == MER_OK && line.type != NULL) {
         cJSON *object = cJSON_ParseWithLength(line.text, line.length);
-        if (object != NULL) {
-            char **place = first == NULL ? &first : &last;
-            free(*place);
-            *place = print_json(object);
+        if (object != NULL && first == NULL) {
+            first = keep_json(object, arena);
+            cJSON_Delete(object);
+        } else if (object != NULL) {
+            cJSON_Delete(last);
+            last = object;
         }
-        cJSON_Delete(object);
     }
     if (first != NULL) {
-        run->clock = mer_arena_format(arena, "{\"start\":%s,\"last\":%s}", first,
-                                      last != NULL ? last : "null");
+        run->clock =
+            mer_arena_format(arena, "{\"start\":%s,\"last\":%s}", first, keep_json(last, arena));
     }
-    free(first);
-    free(last);
-    if (is_open) {
-        mer_log_close(&log);
+    cJSON_Delete(last);
+    mer_log_close(&log);
+}
+
+/* Of the notes read what a page shows. */
+static void finish_notes(Reader *reader)
+{
+    MerReportRun *run = reader->run;
+    run->notes = MER_ARRAY(reader->arena, MerReportNote, reader->note_count);
+    run->plans = MER_ARRAY(reader->arena, const char *, reader->note_count);
+    for (int i = 0; i < reader->note_count; i++) {
+        MerReportNote *note = &reader->notes[i].note;
+        note->value = mer_arena_text(reader->arena, reader->notes[i].printed);
+        if (strcmp(note->name, "plan") == 0 && *note->value == '{') {
+            run->plans[run->plan_count++] = note->value;
+        } else {
+            run->notes[run->note_count++] = *note;
+        }
     }
 }
 
-static void finish_notes(const Reader *reader, MerReportRun *run, MerArena *arena)
+static bool has_front(const MerReportRun *run)
 {
-    run->notes = MER_ARRAY(arena, MerReportNote, reader->note_count);
-    run->plans = MER_ARRAY(arena, const char *, reader->note_count);
-    for (int i = 0; i < reader->note_count; i++) {
-        const Note *note = &reader->notes[i];
-        const char *value = mer_arena_text(arena, note->value);
-        if (strcmp(note->name, "plan") == 0 && *value == '{') {
-            run->plans[run->plan_count++] = value;
-        } else {
-            run->notes[run->note_count++] =
-                (MerReportNote){note->index, note->task, mer_arena_text(arena, note->source),
-                                mer_arena_text(arena, note->name), value};
+    cJSON *summary = run->summary != NULL ? cJSON_Parse(run->summary) : NULL;
+    bool   result = cJSON_GetArraySize(mer_json_get(summary, "front")) > 0;
+    cJSON_Delete(summary);
+    return result;
+}
+
+static void finish_costs(Reader *reader)
+{
+    MerReportRun *run = reader->run;
+    if (reader->has_other_costs || reader->cost_count < 2 || !has_front(run)) {
+        return;
+    }
+    run->costs = MER_ARRAY(reader->arena, const char *, reader->cost_count);
+    for (int i = 0; i < reader->cost_count; i++) {
+        cJSON *object =
+            cJSON_Parse(reader->costs[i]); /* trials are not checked when they are read */
+        if (cJSON_IsObject(object)) {
+            run->costs[run->cost_count++] = mer_arena_text(reader->arena, reader->costs[i]);
         }
+        cJSON_Delete(object);
     }
 }
 
@@ -322,20 +343,24 @@ MerStatus mer_report_read(const char *run_directory, MerReportRun *run, MerArena
     bool        is_log = length > 6 && strcmp(run_directory + length - 6, ".jsonl") == 0;
     const char *folder = is_log ? folder_of(run_directory, arena) : run_directory;
     const char *log = is_log ? run_directory : mer_arena_format(arena, "%s/run.jsonl", folder);
-    Reader     *reader = mer_heap_zeroed(1, sizeof *reader);
+    MerArena   *scratch = mer_arena_new();
+    Reader     *reader = MER_NEW(scratch, Reader);
     *run = (MerReportRun){.name = last_part(run_directory, arena)};
-    MerStatus status = read_log(reader, log, run, error);
+    *reader = (Reader){.arena = arena, .scratch = scratch, .run = run};
+    MerStatus status = read_log(reader, log, error);
     if (status == MER_OK) {
-        run->header = mer_arena_text(arena, reader->header);
-        run->summary = mer_arena_text(arena, reader->summary);
         mer_curve_finish(&reader->curves, run, arena);
         mer_refusals_finish(&reader->refusals, run, arena);
-        finish_notes(reader, run, arena);
+        finish_notes(reader);
         status =
             read_summary(mer_arena_format(arena, "%s/summary.json", folder), run, arena, error);
-        mer_trial_costs_finish(&reader->costs, run, arena);
+        finish_costs(reader);
         read_clock(mer_arena_format(arena, "%s/clock.jsonl", folder), run, arena);
     }
-    reader_free(reader);
+    for (int i = 0; i < reader->note_count; i++) {
+        cJSON_free(reader->notes[i].printed);
+    }
+    mer_curve_free(&reader->curves);
+    mer_arena_free(scratch);
     return status;
 }

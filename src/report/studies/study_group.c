@@ -18,6 +18,13 @@ static int find_text(const char *const *texts, int count, const char *text)
     return -1;
 }
 
+static void add_text(const char **texts, int *count, const char *text)
+{
+    if (find_text(texts, *count, text) < 0) {
+        texts[(*count)++] = text;
+    }
+}
+
 typedef struct Names { /* of one group, in the order they are met */
     const char **tasks, **methods;
     int          task_count, method_count;
@@ -72,44 +79,38 @@ static void fill_group(const MerStudyItem *items, int count, const char *title, 
 {
     Names names = {MER_ARRAY(arena, const char *, count), MER_ARRAY(arena, const char *, count), 0,
                    0};
-    *group = (MerStudyGroup){.title = title};
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < count; i++) {
-            const MerStudyItem *item = &items[i];
-            if (strcmp(item->group, title) != 0) {
-                continue;
-            }
-            const char *key = key_of(item, arena);
-            int         task = find_text(names.tasks, names.task_count, item->task_key);
-            int         method = find_text(names.methods, names.method_count, key);
-            if (pass == 0 && task < 0) {
-                names.tasks[names.task_count++] = item->task_key;
-            }
-            if (pass == 0 && method < 0 && !item->is_exact) {
-                names.methods[names.method_count++] = key;
-            }
-            if (pass == 1) {
-                MerStudyTask *about = &group->tasks[task];
-                if (!about->workload) {
-                    *about = item->task;
-                }
-                take_best(about, item);
-                group->objective = item->objective;
-                group->unit = item->unit;
-                if (method >= 0) {
-                    add_trace(&group->cells[task * names.method_count + method], &item->trace,
-                              arena);
-                }
-            }
+    for (int i = 0; i < count; i++) {
+        bool is_ours = strcmp(items[i].group, title) == 0;
+        if (is_ours) {
+            add_text(names.tasks, &names.task_count, items[i].task_key);
         }
-        if (pass == 0) {
-            group->task_count = names.task_count;
-            group->method_count = names.method_count;
-            group->tasks = MER_ARRAY(arena, MerStudyTask, names.task_count + 1);
-            group->methods = MER_ARRAY(arena, MerStudyMethod, names.method_count + 1);
-            group->cells =
-                MER_ARRAY(arena, MerStudyCell, names.task_count * names.method_count + 1);
-            name_methods(group, &names, arena);
+        if (is_ours && !items[i].is_exact) {
+            add_text(names.methods, &names.method_count, key_of(&items[i], arena));
+        }
+    }
+    *group = (MerStudyGroup){
+        .title = title,
+        .task_count = names.task_count,
+        .method_count = names.method_count,
+        .tasks = MER_ARRAY(arena, MerStudyTask, names.task_count + 1),
+        .methods = MER_ARRAY(arena, MerStudyMethod, names.method_count + 1),
+        .cells = MER_ARRAY(arena, MerStudyCell, names.task_count * names.method_count + 1)};
+    name_methods(group, &names, arena);
+    for (int i = 0; i < count; i++) {
+        const MerStudyItem *item = &items[i];
+        if (strcmp(item->group, title) != 0) {
+            continue;
+        }
+        int task = find_text(names.tasks, names.task_count, item->task_key);
+        int method = find_text(names.methods, names.method_count, key_of(item, arena));
+        if (!group->tasks[task].workload) {
+            group->tasks[task] = item->task;
+        }
+        take_best(&group->tasks[task], item);
+        group->objective = item->objective;
+        group->unit = item->unit;
+        if (method >= 0) {
+            add_trace(&group->cells[task * names.method_count + method], &item->trace, arena);
         }
     }
 }
@@ -137,9 +138,7 @@ void mer_study_group(const MerStudyItem *items, int count, MerArena *arena, MerS
 {
     const char **titles = MER_ARRAY(arena, const char *, count + 1);
     for (int i = 0; i < count; i++) {
-        if (find_text(titles, study->group_count, items[i].group) < 0) {
-            titles[study->group_count++] = items[i].group;
-        }
+        add_text(titles, &study->group_count, items[i].group);
     }
     study->groups = MER_ARRAY(arena, MerStudyGroup, study->group_count + 1);
     for (int g = 0; g < study->group_count; g++) {

@@ -82,14 +82,14 @@ double mer_table_geomean(const MerTableMaker *maker)
     return exp(sum / maker->group->task_count);
 }
 
-void mer_table_extremes(const MerTableMaker *maker, double *low, double *high)
+MerInterval mer_table_extremes(const MerTableMaker *maker)
 {
-    *low = INFINITY;
-    *high = -INFINITY;
+    MerInterval range = {INFINITY, -INFINITY};
     for (int t = 0; t < maker->group->task_count; t++) {
-        *low = fmin(*low, maker->values[t]);
-        *high = fmax(*high, maker->values[t]);
+        range.low = fmin(range.low, maker->values[t]);
+        range.high = fmax(range.high, maker->values[t]);
     }
+    return range;
 }
 
 /* values[task] = what the method's median has over the best known after so many samples. */
@@ -101,15 +101,18 @@ void mer_fill_quality(const MerTableMaker *maker, int method, int64_t samples)
     }
 }
 
-/* values[task] = how many times better the first method's median is than the second's. */
-void mer_fill_advantage(const MerTableMaker *maker, int method, int against, int64_t samples)
+int64_t mer_fill_advantage(const MerTableMaker *maker, int method, int against, int64_t samples)
 {
-    for (int t = 0; t < maker->group->task_count; t++) {
-        double own = mer_cell_median(mer_study_cell(maker->group, t, method), samples);
-        double other = mer_cell_median(mer_study_cell(maker->group, t, against), samples);
+    const MerStudyGroup *group = maker->group;
+    int64_t              at = mer_least_samples(samples, group->methods[method].samples);
+    at = mer_least_samples(at, group->methods[against].samples);
+    for (int t = 0; t < group->task_count; t++) {
+        double own = mer_cell_median(mer_study_cell(group, t, method), at);
+        double other = mer_cell_median(mer_study_cell(group, t, against), at);
         bool   has_none = isinf(own) && isinf(other);
         maker->values[t] = has_none ? 1 : isinf(own) ? 0 : mer_study_ratio(other, own);
     }
+    return at;
 }
 
 void mer_count_signs(const MerTableMaker *maker, int *more, int *less)

@@ -31,12 +31,13 @@ const char *mer_table_whole(double value, MerArena *arena);
 
 /* values[task] = the method's median over the best known after so many samples. */
 void mer_fill_quality(const MerTableMaker *maker, int method, int64_t samples);
-/* values[task] = how many times better the first method's median is than the second's. */
-void mer_fill_advantage(const MerTableMaker *maker, int method, int against, int64_t samples);
+/* values[task] = how many times better the first method's median is than the second's, at equal samples: the least of
+ * `samples` and the two budgets, which it gives back. */
+int64_t mer_fill_advantage(const MerTableMaker *maker, int method, int against, int64_t samples);
 /* Of those values: median with its interval, geometric mean, least and largest, how many are above and below 1. */
 const char *mer_table_over_tasks(const MerTableMaker *maker);
 double      mer_table_geomean(const MerTableMaker *maker);
-void        mer_table_extremes(const MerTableMaker *maker, double *low, double *high);
+MerInterval mer_table_extremes(const MerTableMaker *maker);
 void        mer_count_signs(const MerTableMaker *maker, int *more, int *less);
 int64_t     mer_least_samples(int64_t a, int64_t b);
 

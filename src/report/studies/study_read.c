@@ -14,12 +14,11 @@
 #include <string.h>
 
 typedef struct Reader {
-    MerArena             *arena;
-    MerStudy             *study;
-    MerStudyLookup        lookup;
-    const MerStudyPlugin *plugin; /* whose label is being made */
-    MerStudyItem         *items;
-    int                   count;
+    MerArena      *arena;
+    MerStudy      *study;
+    MerStudyLookup lookup;
+    MerStudyItem  *items;
+    int            count;
 } Reader;
 
 enum { MOST_FACTS = 32 };
@@ -29,33 +28,37 @@ typedef struct Facts { /* of one task */
     int          count;
 } Facts;
 
+/* Of what a header names with its options. */
+static const char *name_of(const cJSON *header, const char *kind)
+{
+    return mer_json_get_text(mer_json_get(header, kind), "name", "");
+}
+
 /* The options of a header that differ from those of a preset (NULL: the defaults), after its name;
  * `count` is how many things the label says. */
-static const char *label_from(const Reader *reader, const cJSON *plugin, const char *preset,
-                              int *count)
+static const char *label_from(const MerStudyPlugin *known, const cJSON *plugin, const char *preset,
+                              int *count, MerArena *arena)
 {
-    MerArena   *arena = reader->arena;
-    const char *name = mer_json_get_text(plugin, "name", ""), *label = mer_arena_text(arena, name);
-    MerStudyPlugin known = *reader->plugin;
-    MerReference   reference = {name, preset != NULL, (const char *[]){"preset"},
-                                (const char *[]){preset}};
-    MerJson        json = {0};
-    void          *options = mer_arena_alloc(arena, known.size + 1);
+    const char  *name = mer_json_get_text(plugin, "name", ""), *label = mer_arena_text(arena, name);
+    MerReference reference = {name, preset != NULL, (const char *[]){"preset"},
+                              (const char *[]){preset}};
+    MerJson      json = {0};
+    void        *options = mer_arena_alloc(arena, known->size + 1);
     *count = 0;
-    if (known.options) {
-        mer_options_fill(known.options, known.presets, options, &reference, arena, NULL);
+    if (known->options) {
+        mer_options_fill(known->options, known->presets, options, &reference, arena, NULL);
     }
     if (preset != NULL) {
         label = mer_arena_format(arena, "%s:preset=%s", label, preset);
         ++*count;
     }
-    mer_options_write(known.options, options, &json, NULL);
+    mer_options_write(known->options, options, &json, NULL);
     cJSON       *start = cJSON_Parse(json.text);
     const cJSON *item;
     cJSON_ArrayForEach(item, mer_json_get(plugin, "options"))
     {
         if (cJSON_Compare(item, mer_json_get(start, item->string), true) ||
-            (known.subset && strcmp(item->string, known.subset) == 0)) {
+            (known->subset && strcmp(item->string, known->subset) == 0)) {
             continue;
         }
         char *printed = cJSON_PrintUnformatted(item);
@@ -80,28 +83,26 @@ static const char *label_from(const Reader *reader, const cJSON *plugin, const c
 static const char *label_of(Reader *reader, const cJSON *header, const char *kind)
 {
     const cJSON   *plugin = mer_json_get(header, kind);
-    MerStudyPlugin known = reader->lookup(kind, mer_json_get_text(plugin, "name", ""));
+    MerStudyPlugin known = reader->lookup(kind, name_of(header, kind));
     int            least, count;
-    reader->plugin = &known;
-    const char *best = label_from(reader, plugin, NULL, &least);
+    const char    *best = label_from(&known, plugin, NULL, &least, reader->arena);
     for (const MerPreset *p = known.presets; p != NULL && p->name != NULL && least > 1; p++) {
-        const char *label = label_from(reader, plugin, p->name, &count);
+        const char *label = label_from(&known, plugin, p->name, &count, reader->arena);
         if (count < least) {
             best = label;
             least = count;
         }
     }
-    reader->plugin = NULL;
     return best;
 }
 
 static const char *group_of(Reader *reader, const cJSON *header)
 {
     const char *space = strchr(label_of(reader, header, "problem"), ':');
-    return mer_arena_format(
-        reader->arena, "%s on %s%s%s, objective %s", label_of(reader, header, "evaluator"),
-        mer_json_get_text(mer_json_get(header, "platform"), "name", ""), space ? ", " : "",
-        space ? space + 1 : "", mer_json_get_text(header, "objective", ""));
+    return mer_arena_format(reader->arena, "%s on %s%s%s, objective %s",
+                            label_of(reader, header, "evaluator"), name_of(header, "platform"),
+                            space ? ", " : "", space ? space + 1 : "",
+                            mer_json_get_text(header, "objective", ""));
 }
 
 /* /features/features.2/conv/conv.0/conv.0.0/Conv -> features.2/conv.0.0: a part that only opens the next
@@ -185,17 +186,15 @@ static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary,
     MerArena    *arena = reader->arena;
     const cJSON *tasks = mer_json_get(header, "tasks"), *results = mer_json_get(summary, "tasks");
     int          task_count = cJSON_GetArraySize(tasks);
+    const char  *optimizer = name_of(header, "optimizer");
+    const char  *workload = mer_arena_text(arena, name_of(header, "workload"));
     MerStudyItem common = {.group = group_of(reader, header),
-                           .method = label_of(reader, header, "optimizer")};
-    common.objective = mer_arena_text(arena, mer_json_get_text(header, "objective", ""));
-    common.unit = mer_arena_text(arena, mer_json_get_text(header, "unit", ""));
-    common.budget = (int64_t)mer_json_get_real(header, "budget", 0);
-    common.is_exact =
-        reader
-            ->lookup("optimizer", mer_json_get_text(mer_json_get(header, "optimizer"), "name", ""))
-            .proves;
-    const char *workload =
-        mer_arena_text(arena, mer_json_get_text(mer_json_get(header, "workload"), "name", ""));
+                           .method = label_of(reader, header, "optimizer"),
+                           .objective =
+                               mer_arena_text(arena, mer_json_get_text(header, "objective", "")),
+                           .unit = mer_arena_text(arena, mer_json_get_text(header, "unit", "")),
+                           .budget = (int64_t)mer_json_get_real(header, "budget", 0),
+                           .is_exact = reader->lookup("optimizer", optimizer).proves};
     for (int t = 0; t < task_count; t++) {
         const cJSON *task = cJSON_GetArrayItem(tasks, t), *result = cJSON_GetArrayItem(results, t);
         const cJSON *bound = mer_json_get(result, "bound");
@@ -214,8 +213,8 @@ static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary,
                                      .wall_s = wall_s / task_count,
                                      .facts = copy_facts(&facts[t], arena),
                                      .fact_count = facts[t].count};
-        item.trace.samples = (int64_t)mer_json_get_real(result, "evaluations",
-                                                        mer_json_get_real(header, "budget", 0));
+        item.trace.samples =
+            (int64_t)mer_json_get_real(result, "evaluations", (double)common.budget);
         item.trace.curve = t < curves->curve_count ? curves->curves[t] : (MerReportCurve){0};
         MER_GROW(arena, reader->items, reader->count);
         reader->items[reader->count++] = item;
@@ -264,9 +263,7 @@ static MerStatus read_run(Reader *reader, const char *directory, MerError *error
                    line.task < task_count) {
             mer_curve_add(&curves, line.index, line.task, line.is_cut ? NAN : line.score);
         } else if (strcmp(line.type, "note") == 0 && line.task >= 0 && line.task < task_count) {
-            take_view(reader, &line,
-                      mer_json_get_text(mer_json_get(header, "optimizer"), "name", ""),
-                      &facts[line.task]);
+            take_view(reader, &line, name_of(header, "optimizer"), &facts[line.task]);
         } else if (strcmp(line.type, "summary") == 0) {
             cJSON_Delete(summary);
             summary = cJSON_ParseWithLength(line.text, line.length);
@@ -293,8 +290,8 @@ MerStatus mer_study_read(const char *const *paths, int count, MerStudyLookup loo
     Reader reader = {.arena = arena, .study = study, .lookup = lookup};
     *study = (MerStudy){0};
     for (int i = 0; i < count; i++) {
-        const char **runs;
-        int          run_count;
+        const char **runs = NULL;
+        int          run_count = 0;
         MER_TRY(mer_report_find_runs(paths[i], arena, &runs, &run_count, error));
         for (int r = 0; r < run_count; r++) {
             MER_TRY(read_run(&reader, runs[r], error));

@@ -24,6 +24,15 @@ double mer_trace_reach(const MerStudyTrace *trace, double score)
     return INFINITY;
 }
 
+int mer_study_most_seeds(const MerStudyGroup *group)
+{
+    int most = 0;
+    for (int i = 0; i < group->task_count * group->method_count; i++) {
+        most = group->cells[i].count > most ? group->cells[i].count : most;
+    }
+    return most;
+}
+
 int mer_cell_best(const MerStudyCell *cell, int64_t samples, double *scores)
 {
     for (int s = 0; s < cell->count; s++) {

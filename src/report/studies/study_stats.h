@@ -10,6 +10,7 @@ static inline const MerStudyCell *mer_study_cell(const MerStudyGroup *group, int
     return &group->cells[task * group->method_count + method];
 }
 
+int    mer_study_most_seeds(const MerStudyGroup *group); /* of a method on a task */
 double mer_trace_best(const MerStudyTrace *trace,
                       /* score after so many samples */
                       int64_t samples);

@@ -46,10 +46,8 @@ static void table_final(MerTableMaker *maker)
         "at the end of the budget: the median of the seeds, then over the tasks.",
         "optimizer|>samples|>median (95 % interval)|>geometric mean|>worst task|>tasks within 1 %");
     for (int m = 0; m < group->method_count; m++) {
-        double low, high;
-        int    close = 0;
+        int close = 0;
         mer_fill_quality(maker, m, INT64_MAX);
-        mer_table_extremes(maker, &low, &high);
         for (int t = 0; t < group->task_count; t++) {
             close += maker->values[t] <= 1.01;
         }
@@ -57,7 +55,7 @@ static void table_final(MerTableMaker *maker)
         mer_table_print(maker, "%lld", (long long)group->methods[m].samples);
         mer_table_add(maker, mer_table_over_tasks(maker));
         mer_table_add(maker, mer_table_real(mer_table_geomean(maker), maker->arena));
-        mer_table_add(maker, mer_table_real(high, maker->arena));
+        mer_table_add(maker, mer_table_real(mer_table_extremes(maker).high, maker->arena));
         mer_table_print(maker, "%d of %d", close, group->task_count);
     }
 }
@@ -115,8 +113,7 @@ static void table_reach(MerTableMaker *maker)
         "optimizer|>samples needed|>saving on the whole budget (95 % interval)|>largest|>saving on "
         "its own last find (95 % interval)|>tasks reached|>seeds reached");
     for (int m = 0; m < group->method_count; m++) {
-        int    tasks = 0, seeds = 0, reached = 0;
-        double low, high;
+        int tasks = 0, seeds = 0, reached = 0;
         for (int t = 0; t < group->task_count; t++) {
             MerReach reach = mer_reach_of(maker, t, m);
             maker->values[t] = reach.samples;
@@ -128,9 +125,8 @@ static void table_reach(MerTableMaker *maker)
         mer_table_add(maker, mer_table_whole(mer_study_median(maker->values, group->task_count),
                                              maker->arena));
         fill_saving(maker, m, false);
-        mer_table_extremes(maker, &low, &high);
         mer_table_add(maker, mer_table_over_tasks(maker));
-        mer_table_add(maker, mer_table_real(high, maker->arena));
+        mer_table_add(maker, mer_table_real(mer_table_extremes(maker).high, maker->arena));
         fill_saving(maker, m, true);
         mer_table_add(maker, mer_table_over_tasks(maker));
         mer_table_print(maker, "%d of %d", tasks, group->task_count);
@@ -186,12 +182,11 @@ static void table_baseline(MerTableMaker *maker)
                     "tasks. Clear: the seeds differ by the rank test at 5 %.",
                     "optimizer|>at samples|>better on|>share|>worse on|>p|>clearly better, worse");
     for (int m = 0; m < group->method_count; m++) {
-        int     more, less, better, worse;
-        int64_t samples = mer_least_samples(group->methods[m].samples, baseline->samples);
+        int more, less, better, worse;
         if (m == maker->baseline) {
             continue;
         }
-        mer_fill_advantage(maker, m, maker->baseline, samples);
+        int64_t samples = mer_fill_advantage(maker, m, maker->baseline, INT64_MAX);
         mer_count_signs(maker, &more, &less);
         count_clear(maker, m, maker->baseline, samples, &better, &worse);
         mer_table_add(maker, group->methods[m].name);

@@ -18,7 +18,7 @@ void mer_table_at(MerTableMaker *maker, int64_t samples)
         int64_t own = mer_least_samples(samples, group->methods[m].samples);
         for (int o = 0; o < group->method_count; o++) {
             int more, less;
-            mer_fill_advantage(maker, m, o, mer_least_samples(own, group->methods[o].samples));
+            mer_fill_advantage(maker, m, o, samples);
             mer_count_signs(maker, &more, &less);
             wins += more;
             losses += less;
@@ -45,10 +45,7 @@ void mer_table_pairs(MerTableMaker *maker, int64_t samples)
         mer_table_add(maker, group->methods[m].name);
         for (int o = 0; o < group->method_count; o++) {
             int more, less;
-            mer_fill_advantage(
-                maker, m, o,
-                mer_least_samples(samples, mer_least_samples(group->methods[m].samples,
-                                                             group->methods[o].samples)));
+            mer_fill_advantage(maker, m, o, samples);
             mer_count_signs(maker, &more, &less);
             mer_table_add(
                 maker, m == o ? ""
@@ -78,20 +75,17 @@ void mer_table_ratios(MerTableMaker *maker, int64_t samples)
         "bootstrap of the median over the tasks.",
         "optimizer|>at samples|>median (95 % interval)|>geometric mean|>least|>largest");
     for (int m = 0; m < group->method_count; m++) {
-        double  low, high;
-        int64_t at = mer_least_samples(
-            samples, mer_least_samples(group->methods[m].samples, reference->samples));
         if (m == maker->reference) {
             continue;
         }
-        mer_fill_advantage(maker, m, maker->reference, at);
-        mer_table_extremes(maker, &low, &high);
+        int64_t     at = mer_fill_advantage(maker, m, maker->reference, samples);
+        MerInterval range = mer_table_extremes(maker);
         mer_table_add(maker, group->methods[m].name);
         mer_table_print(maker, "%lld", (long long)at);
         mer_table_add(maker, mer_table_over_tasks(maker));
         mer_table_add(maker, mer_table_real(mer_table_geomean(maker), maker->arena));
-        mer_table_add(maker, mer_table_real(low, maker->arena));
-        mer_table_add(maker, mer_table_real(high, maker->arena));
+        mer_table_add(maker, mer_table_real(range.low, maker->arena));
+        mer_table_add(maker, mer_table_real(range.high, maker->arena));
     }
 }
 
@@ -154,11 +148,7 @@ void mer_table_seeds(MerTableMaker *maker)
 {
     const double         wide = 1.05;
     const MerStudyGroup *group = maker->group;
-    int                  seeds = 0;
-    for (int c = 0; c < group->task_count * group->method_count; c++) {
-        seeds = group->cells[c].count > seeds ? group->cells[c].count : seeds;
-    }
-    if (seeds < 2) {
+    if (mer_study_most_seeds(group) < 2) {
         return;
     }
     mer_table_begin(
@@ -167,16 +157,14 @@ void mer_table_seeds(MerTableMaker *maker)
         "above 1.05; there one run says little.",
         "optimizer|>median (95 % interval)|>largest|>wide");
     for (int m = 0; m < group->method_count; m++) {
-        double low, high;
-        int    count = 0;
+        int count = 0;
         for (int t = 0; t < group->task_count; t++) {
             maker->values[t] = spread_of(maker, t, m);
             count += maker->values[t] > wide;
         }
-        mer_table_extremes(maker, &low, &high);
         mer_table_add(maker, group->methods[m].name);
         mer_table_add(maker, mer_table_over_tasks(maker));
-        mer_table_add(maker, mer_table_real(high, maker->arena));
+        mer_table_add(maker, mer_table_real(mer_table_extremes(maker).high, maker->arena));
         mer_table_print(maker, "%d of %d", count, group->task_count);
     }
 }

@@ -48,15 +48,6 @@ static void write_text(const MerStudyTable *table, FILE *file, MerArena *arena)
     mer_text_table_print(text, file);
 }
 
-static int most_seeds(const MerStudyGroup *group)
-{
-    int most = 0;
-    for (int i = 0; i < group->task_count * group->method_count; i++) {
-        most = group->cells[i].count > most ? group->cells[i].count : most;
-    }
-    return most;
-}
-
 MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, bool is_markdown,
                          FILE *file, MerArena *arena, MerError *error)
 {
@@ -67,7 +58,7 @@ MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, 
         MER_TRY(mer_study_tables(group, options, arena, tables, &count, error));
         fprintf(file, "%s%s\n\n%d tasks, %d optimizers, up to %d seeds each.",
                 is_markdown ? "## " : "\n", group->title, group->task_count, group->method_count,
-                most_seeds(group));
+                mer_study_most_seeds(group));
         if (group->hopeless > 0) {
             fprintf(file, " Left out: %d tasks for which no run found a feasible plan.",
                     group->hopeless);

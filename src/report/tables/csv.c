@@ -179,35 +179,25 @@ static void write_titles(FILE *file, const Metrics *metrics, const Run *runs, in
     fputc('\n', file);
 }
 
-static MerStatus write_all(Run *runs, int count, const char *path, MerArena *arena, MerError *error)
-{
-    Metrics   metrics = {.count = 0};
-    MerOutput output;
-    for (int r = 0; r < count; r++) {
-        runs[r].before = "";
-        MER_TRY(walk(&runs[r], count == 1, &metrics, NULL, arena, error));
-    }
-    MER_TRY(mer_output_open(&output, path, error));
-    write_titles(output.file, &metrics, runs, count);
-    for (int r = 0; r < count; r++) {
-        MerStatus status = walk(&runs[r], count == 1, &metrics, output.file, arena, error);
-        if (status != MER_OK) {
-            mer_output_discard(&output);
-            return status;
-        }
-    }
-    return mer_output_close(&output, error);
-}
-
 MerStatus mer_report_csv(const char *const *runs, int count, const char *path, MerArena *arena,
                          MerError *error)
 {
-    Run *logs = MER_ARRAY(arena, Run, count);
+    Run      *logs = MER_ARRAY(arena, Run, count);
+    Metrics   metrics = {.count = 0};
+    MerOutput output;
     for (int r = 0; r < count; r++) {
         size_t length = strlen(runs[r]);
         bool   is_log = length > 6 && strcmp(runs[r] + length - 6, ".jsonl") == 0;
         logs[r] = (Run){.path = is_log ? runs[r] : mer_arena_format(arena, "%s/run.jsonl", runs[r]),
-                        .name = runs[r]};
+                        .name = runs[r],
+                        .before = ""};
+        MER_TRY(walk(&logs[r], count == 1, &metrics, NULL, arena, error));
     }
-    return write_all(logs, count, path, arena, error);
+    MER_TRY(mer_output_open(&output, path, error));
+    write_titles(output.file, &metrics, logs, count);
+    MerStatus status = MER_OK;
+    for (int r = 0; status == MER_OK && r < count; r++) {
+        status = walk(&logs[r], count == 1, &metrics, output.file, arena, error);
+    }
+    return mer_output_end(&output, status, error);
 }

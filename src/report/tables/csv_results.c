@@ -159,10 +159,5 @@ MerStatus mer_report_results(const char *const *runs, int count, const char *pat
     MER_TRY(mer_output_open(&output, path, error));
     table.file = output.file;
     write_titles(&table);
-    MerStatus status = walk(&table, runs, count, error);
-    if (status != MER_OK) {
-        mer_output_discard(&output);
-        return status;
-    }
-    return mer_output_close(&output, error);
+    return mer_output_end(&output, walk(&table, runs, count, error), error);
 }

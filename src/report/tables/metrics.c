@@ -26,6 +26,8 @@ typedef struct Table {
     MerArena   *arena;
     const char *keys[MOST_KEYS];
     int         key_count;
+    int         shown[MOST_KEYS]; /* keys that make columns: their values differ where they apply */
+    int         shown_count;
     const char *metrics[MOST_METRICS]; /* names */
     int         metric_count;
     Run       **runs;
@@ -136,8 +138,8 @@ static MerStatus add_run(Table *table, const char *path, MerError *error)
 
 static MerStatus add_path(Table *table, const char *path, MerError *error)
 {
-    const char **runs;
-    int          count;
+    const char **runs = NULL;
+    int          count = 0;
     MER_TRY(mer_report_find_runs(path, table->arena, &runs, &count, error));
     for (int i = 0; i < count; i++) {
         MER_TRY(add_run(table, runs[i], error));
@@ -150,10 +152,8 @@ static bool is_equal(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Keys whose values differ where they apply. */
-static int varying_keys(const Table *table, int *keys)
+static void choose_columns(Table *table)
 {
-    int count = 0;
     for (int k = 0; k < table->key_count; k++) {
         const char *first = NULL;
         bool        varies = false;
@@ -163,16 +163,15 @@ static int varying_keys(const Table *table, int *keys)
             first = first ? first : value;
         }
         if (varies) {
-            keys[count++] = k;
+            table->shown[table->shown_count++] = k;
         }
     }
-    return count;
 }
 
-static bool is_same_row(const Run *a, const Run *b, const int *keys, int count)
+static bool is_same_row(const Table *table, const Run *a, const Run *b)
 {
-    for (int i = 0; i < count; i++) {
-        if (!is_equal(a->values[keys[i]], b->values[keys[i]])) {
+    for (int i = 0; i < table->shown_count; i++) {
+        if (!is_equal(a->values[table->shown[i]], b->values[table->shown[i]])) {
             return false;
         }
     }
@@ -180,13 +179,12 @@ static bool is_same_row(const Run *a, const Run *b, const int *keys, int count)
 }
 
 /* The values of a metric over the seeds of a row. */
-static int samples(const Table *table, const Run *row, const int *keys, int key_count, int metric,
-                   double *values)
+static int samples(const Table *table, const Run *row, int metric, double *values)
 {
     int n = 0;
     for (int r = 0; r < table->run_count; r++) {
         double value = table->runs[r]->metrics[metric];
-        if (!isnan(value) && is_same_row(table->runs[r], row, keys, key_count)) {
+        if (!isnan(value) && is_same_row(table, table->runs[r], row)) {
             values[n++] = value;
         }
     }
@@ -224,55 +222,59 @@ static void print_cell(const double *x, int n, const double *base, int base_n, b
     }
 }
 
-static void print_row(const Table *table, int first, const int *keys, int key_count, FILE *file)
+static void print_row(const Table *table, int first, FILE *file)
 {
     const Run *row = table->runs[first];
     const Run  other = over_row(table, row);
     double    *x = MER_ARRAY(table->arena, double, table->run_count);
     double    *base = MER_ARRAY(table->arena, double, table->run_count);
     int        runs = 0;
-    for (int k = 0; k < key_count; k++) {
-        fprintf(file, "| %s ", row->values[keys[k]] ? row->values[keys[k]] : "");
+    for (int i = 0; i < table->shown_count; i++) {
+        const char *value = row->values[table->shown[i]];
+        fprintf(file, "| %s ", value ? value : "");
     }
     for (int r = first; r < table->run_count; r++) {
-        runs += is_same_row(table->runs[r], row, keys, key_count);
+        runs += is_same_row(table, table->runs[r], row);
     }
     fprintf(file, "| %d ", runs);
     for (int m = 0; m < table->metric_count; m++) {
-        int n = samples(table, row, keys, key_count, m, x);
-        int base_n = samples(table, &other, keys, key_count, m, base);
+        int n = samples(table, row, m, x);
+        int base_n = samples(table, &other, m, base);
         print_cell(x, n, base, base_n, table->over_count > 0, file);
     }
     fprintf(file, "|\n");
 }
 
+/* "share" of `evaluator.share`. */
+static const char *title_of(const char *key)
+{
+    const char *dot = strchr(key, '.');
+    return dot ? dot + 1 : key;
+}
+
 static void print_table(const Table *table, FILE *file)
 {
-    int keys[MOST_KEYS];
-    int key_count = varying_keys(table, keys);
-    for (int k = 0; k < key_count; k++) {
-        const char *dot = strchr(table->keys[keys[k]], '.');
-        fprintf(file, "| %s ", dot ? dot + 1 : table->keys[keys[k]]);
+    for (int i = 0; i < table->shown_count; i++) {
+        fprintf(file, "| %s ", title_of(table->keys[table->shown[i]]));
     }
     fprintf(file, "| runs ");
     for (int m = 0; m < table->metric_count; m++) {
         fprintf(file, "| %s ", table->metrics[m]);
     }
     fprintf(file, "|\n");
-    for (int i = 0; i < key_count + 1 + table->metric_count; i++) {
-        fprintf(file, i < key_count ? "|---" : "|---:");
+    for (int i = 0; i < table->shown_count + 1 + table->metric_count; i++) {
+        fprintf(file, i < table->shown_count ? "|---" : "|---:");
     }
     fprintf(file, "|\n");
     for (int r = 0; r < table->run_count; r++) {
+        Run  other = over_row(table, table->runs[r]);
+        bool is_base = table->over_count > 0 && is_same_row(table, table->runs[r], &other);
         bool is_new = true;
         for (int before = 0; before < r && is_new; before++) {
-            is_new = !is_same_row(table->runs[before], table->runs[r], keys, key_count);
+            is_new = !is_same_row(table, table->runs[before], table->runs[r]);
         }
-        Run  other = over_row(table, table->runs[r]);
-        bool is_base =
-            table->over_count > 0 && is_same_row(table->runs[r], &other, keys, key_count);
         if (is_new && !is_base) {
-            print_row(table, r, keys, key_count, file);
+            print_row(table, r, file);
         }
     }
 }
@@ -298,13 +300,10 @@ static MerStatus read_names(Table *table, const char *names, MerError *error)
 /* The key of a column, by its title: "platform" and "share" are `platform` and `evaluator.share`. */
 static int find_key(const Table *table, const char *name)
 {
-    int keys[MOST_KEYS];
-    int count = varying_keys(table, keys);
-    for (int i = 0; i < count; i++) {
-        const char *key = table->keys[keys[i]];
-        const char *dot = strchr(key, '.');
-        if (strcmp(key, name) == 0 || (dot && strcmp(dot + 1, name) == 0)) {
-            return keys[i];
+    for (int i = 0; i < table->shown_count; i++) {
+        const char *key = table->keys[table->shown[i]];
+        if (strcmp(key, name) == 0 || strcmp(title_of(key), name) == 0) {
+            return table->shown[i];
         }
     }
     return -1;
@@ -352,6 +351,7 @@ MerStatus mer_report_metrics(const char *const *paths, int count, const char *me
     for (int i = 0; i < count; i++) {
         MER_TRY(add_path(&table, paths[i], error));
     }
+    choose_columns(&table);
     MER_TRY(over ? read_over(&table, over, error) : MER_OK);
     print_table(&table, file);
     return MER_OK;

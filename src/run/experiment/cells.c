@@ -1,4 +1,5 @@
 /* Running the cells of an experiment. */
+#define _GNU_SOURCE /* memrchr */
 #include "run/experiment/cells.h"
 
 #include "base/descriptor.h"
@@ -112,12 +113,8 @@ static bool is_redone(const MerCells *cells, const MerRunSpec *spec)
 /* An empty log is no cell. */
 static bool has_log(const char *directory, MerArena *arena)
 {
-    FILE *file = mer_file_open(mer_arena_format(arena, "%s/run.jsonl", directory));
-    bool  has_text = file && getc(file) != EOF;
-    if (file) {
-        fclose(file);
-    }
-    return has_text;
+    char byte;
+    return mer_file_peek(mer_arena_format(arena, "%s/run.jsonl", directory), &byte, 1) > 0;
 }
 
 /* Known cells keep their folder; the others take the number of their place, or the next free one. */
@@ -152,21 +149,18 @@ static bool is_whole(const char *log, MerArena *arena)
     static const char summary[] = "{\"type\":\"summary\"";
     FILE             *file = mer_file_open(log);
     char             *tail = mer_arena_alloc(arena, TAIL + 1);
-    long              size = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
-    long              skipped = size > TAIL ? size - TAIL : 0;
-    size_t            length =
-        size > 0 && fseek(file, skipped, SEEK_SET) == 0 ? fread(tail, 1, TAIL, file) : 0;
+    if (file && fseek(file, -TAIL, SEEK_END) != 0) {
+        rewind(file); /* it is shorter */
+    }
+    size_t length = file ? fread(tail, 1, TAIL, file) : 0;
     if (file) {
         fclose(file);
     }
     if (length == 0 || tail[length - 1] != '\n') {
         return false;
     }
-    size_t start = length - 1;
-    while (start > 0 && tail[start - 1] != '\n') {
-        start--;
-    }
-    return strncmp(tail + start, summary, sizeof summary - 1) == 0;
+    const char *before = memrchr(tail, '\n', length - 1);
+    return strncmp(before ? before + 1 : tail, summary, sizeof summary - 1) == 0;
 }
 
 /* The totals of a cell that had ended before. */

@@ -9,24 +9,17 @@
 
 enum { BOOTSTRAP_ROUNDS = 2000 };
 
-static const char *objective_of(const MerRunSpec *spec)
+static double limit_of(const MerCell *cell)
 {
-    return spec->objective ? spec->objective : spec->problem->objective;
-}
-
-static int direction_of(const char *objective, MerArena *arena)
-{
-    MerObjective parsed;
-    return mer_objective_parse(objective, &parsed, arena, NULL) == MER_OK ? parsed.direction : -1;
+    return cell->is_timed ? mer_run_time(cell->spec) : (double)cell->spec->budget;
 }
 
 static bool is_same_group(const MerCell *a, const MerCell *b)
 {
-    double limit_a = a->is_timed ? mer_run_time(a->spec) : (double)a->spec->budget;
-    double limit_b = b->is_timed ? mer_run_time(b->spec) : (double)b->spec->budget;
-    return a->is_timed == b->is_timed && limit_a == limit_b && a->spec->graph == b->spec->graph &&
-           a->spec->platform == b->spec->platform && a->spec->evaluator == b->spec->evaluator &&
-           strcmp(objective_of(a->spec), objective_of(b->spec)) == 0;
+    return a->is_timed == b->is_timed && limit_of(a) == limit_of(b) &&
+           a->spec->graph == b->spec->graph && a->spec->platform == b->spec->platform &&
+           a->spec->evaluator == b->spec->evaluator &&
+           strcmp(a->spec->objective, b->spec->objective) == 0;
 }
 
 typedef struct Samples {
@@ -117,16 +110,17 @@ static void finish_rows(MerComparisonGroup *group, const Samples *samples)
 static void fill_group(const MerCell *cells, int count, const MerCell *first,
                        MerComparisonGroup *group, MerArena *arena)
 {
-    Samples    *samples = MER_ARRAY(arena, Samples, count);
-    const char *objective = objective_of(first->spec);
+    Samples     *samples = MER_ARRAY(arena, Samples, count);
+    MerObjective objective = {.direction = -1};
+    mer_objective_parse(first->spec->objective, &objective, arena, NULL);
     *group = (MerComparisonGroup){
         .workload = first->spec->name,
         .platform = first->spec->platform ? first->spec->platform->name : NULL,
         .evaluator = first->spec->evaluator->name,
-        .objective = objective,
+        .objective = first->spec->objective,
         .is_timed = first->is_timed,
-        .limit = first->is_timed ? mer_run_time(first->spec) : (double)first->spec->budget,
-        .direction = direction_of(objective, arena),
+        .limit = limit_of(first),
+        .direction = objective.direction,
         .rows = MER_ARRAY(arena, MerComparisonRow, count),
     };
     for (int c = 0; c < count; c++) {

@@ -6,8 +6,8 @@
 #include "mercator/json.h"
 #include "mercator/run.h"
 
-typedef struct MerCell { /* one finished run */
-    const MerRunSpec *spec;
+typedef struct MerCell {         /* one finished run */
+    const MerRunSpec *spec;      /* of an experiment: its objective is set */
     const char       *optimizer; /* name with the options that were given */
     double            value;     /* objective of the whole workload; NaN: nothing feasible */
     double            gap, wall_s;

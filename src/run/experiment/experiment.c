@@ -69,11 +69,14 @@ void mer_experiment_init(MerExperiment *experiment, const char *problem, MerAren
     mer_options_defaults(mer_run_options, &experiment->options, arena);
 }
 
-static void add_value(MerAxisValues *values, const char *value, const char *place, MerArena *arena)
+void mer_axis_add(MerAxisValues *values, const char *value, const char *place, MerYaml *map,
+                  MerArena *arena)
 {
     MER_GROW(arena, values->texts, values->count);
     MER_GROW(arena, values->places, values->count);
+    MER_GROW(arena, values->maps, values->count);
     values->places[values->count] = place;
+    values->maps[values->count] = map;
     values->texts[values->count++] = mer_arena_text(arena, value);
 }
 
@@ -81,13 +84,7 @@ void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *val
 {
     MerAxisValues *values = &experiment->axes[axis];
     values->count = replace ? 0 : values->count;
-    add_value(values, value, NULL, experiment->arena);
-}
-
-void mer_experiment_add_at(MerExperiment *experiment, MerAxis axis, const char *value,
-                           const char *place)
-{
-    add_value(&experiment->axes[axis], value, place, experiment->arena);
+    mer_axis_add(values, value, NULL, NULL, experiment->arena);
 }
 
 MerStatus mer_experiment_fail_at(const char *place, MerStatus status, MerError *error)
@@ -115,12 +112,7 @@ MerStatus mer_experiment_sweep(MerExperiment *experiment, const char *text, MerE
     char *rest = NULL;
     for (char *word = strtok_r(mer_arena_text(experiment->arena, equals + 1), ", ", &rest); word;
          word = strtok_r(NULL, ", ", &rest)) {
-        const char **values = NULL;
-        int          count = 0;
-        MER_TRY(mer_sweep_values(word, &values, &count, experiment->arena, error));
-        for (int i = 0; i < count; i++) {
-            add_value(&sweep->values, values[i], NULL, experiment->arena);
-        }
+        MER_TRY(mer_sweep_values(word, &sweep->values, experiment->arena, error));
     }
     return MER_OK;
 }
@@ -131,17 +123,35 @@ static void add_option(MerReference *options, const char *key, const char *value
         mer_reference_add(options, mer_arena_text(arena, key), mer_arena_text(arena, value), arena);
 }
 
+const MerEvaluatorClass *mer_experiment_evaluator(const char *text, MerArena *arena)
+{
+    MerReference reference;
+    bool         is_reference = mer_reference_parse(text, &reference, arena, NULL) == MER_OK;
+    return is_reference ? mer_evaluator_find(reference.name, NULL) : NULL;
+}
+
+const MerOptimizerClass *mer_experiment_optimizer(const char *text, MerArena *arena)
+{
+    MerReference reference;
+    bool         is_reference = mer_reference_parse(text, &reference, arena, NULL) == MER_OK;
+    return is_reference ? mer_optimizer_find(reference.name, NULL) : NULL;
+}
+
+const char *mer_experiment_default(const MerProblemClass *problem, MerDefault what,
+                                   const MerInputs *inputs)
+{
+    const char *const fixed[] = {problem->evaluator, problem->optimizer, problem->objective};
+    const char *chosen = problem->choose_default ? problem->choose_default(what, inputs) : NULL;
+    return chosen ? chosen : fixed[what];
+}
+
 static bool is_option_of_evaluator(const MerExperiment *experiment, const MerProblemClass *problem,
                                    const char *key)
 {
     const MerAxisValues *named = &experiment->axes[MER_AXIS_EVALUATOR];
     for (int i = 0; i < (named->count ? named->count : 1); i++) {
-        const char  *text = named->count ? named->texts[i] : problem->evaluator;
-        MerReference reference;
-        if (mer_reference_parse(text, &reference, experiment->arena, NULL) != MER_OK) {
-            continue;
-        }
-        const MerEvaluatorClass *type = mer_evaluator_find(reference.name, NULL);
+        const char              *text = named->count ? named->texts[i] : problem->evaluator;
+        const MerEvaluatorClass *type = mer_experiment_evaluator(text, experiment->arena);
         if (type && mer_options_find(type->options, key)) {
             return true;
         }
@@ -162,11 +172,8 @@ const MerOptimizerClass *mer_experiment_optimizer_with(const MerExperiment *expe
 {
     const MerAxisValues *named = &experiment->axes[MER_AXIS_OPTIMIZER];
     for (int i = 0; i < named->count; i++) {
-        MerReference             reference;
-        const MerOptimizerClass *type = NULL;
-        if (mer_reference_parse(named->texts[i], &reference, experiment->arena, NULL) == MER_OK) {
-            type = mer_optimizer_find(reference.name, NULL);
-        }
+        const MerOptimizerClass *type =
+            mer_experiment_optimizer(named->texts[i], experiment->arena);
         if (type && mer_options_find(type->options, key)) {
             return type;
         }

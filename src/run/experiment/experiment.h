@@ -24,8 +24,9 @@ extern const char *const mer_axis_names[MER_AXIS_COUNT];
 
 typedef struct MerAxisValues {
     int          count;
-    const char **texts;  /* a platform given as a map is kept as YAML text that starts with '{' */
+    const char **texts;  /* a text that starts with '{' is a map */
     const char **places; /* FILE:LINE:COLUMN of each; NULL: the command line */
+    MerYaml    **maps; /* a platform that the file gives as a map, and not by its text; else NULL */
 } MerAxisValues;
 
 typedef struct MerRunOptions { /* the keys that are not lists */
@@ -65,9 +66,6 @@ typedef struct MerExperiment {
 void mer_experiment_init(MerExperiment *experiment, const char *problem, MerArena *arena);
 /* Adds one value of a list key; `replace` drops what was there (the command line wins over a file). */
 void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *value, bool replace);
-/* The same for a value of a file; `place` (FILE:LINE:COLUMN) opens messages about it. */
-void mer_experiment_add_at(MerExperiment *experiment, MerAxis axis, const char *value,
-                           const char *place);
 /* `key` is a problem option, an evaluator option or one of mer_run_options. */
 MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value,
                              MerError *error);
@@ -90,6 +88,17 @@ MerStatus mer_experiment_plugin(MerAxis axis, MerYaml *node, const char **text, 
 MerStatus mer_experiment_check(const char *name, const MerOption *table, size_t size,
                                const MerYaml *map, int index, MerArena *arena, MerError *error);
 
+/* The class of a plug-in by its reference; NULL: there is none, or the text is no reference. */
+const MerEvaluatorClass *mer_experiment_evaluator(const char *text, MerArena *arena);
+const MerOptimizerClass *mer_experiment_optimizer(const char *text, MerArena *arena);
+
+/* What a problem takes where nobody says otherwise: as it chooses for these inputs, else as it always does. */
+const char *mer_experiment_default(const MerProblemClass *problem, MerDefault what,
+                                   const MerInputs *inputs);
+
+/* Takes a key of the run out of a plug-in's reference and gives its value; NULL: it is not there. */
+const char *mer_experiment_take_key(MerReference *reference, const char *key);
+
 /* The options of a plug-in from its table (NULL: it has none, and then none may be given). */
 MerStatus mer_experiment_fill(const MerOption *table, const MerPreset *presets, size_t size,
                               const MerReference *reference, const void **options, MerArena *arena,
@@ -109,8 +118,9 @@ bool      mer_experiment_dim(const char *text, MerDimBinding *dim, MerArena *are
 MerStatus mer_experiment_dims(const MerTexts *texts, MerImportOptions *options, MerArena *arena,
                               MerError *error);
 
-/* Puts `place` (NULL: nothing) before the message of a failed call; returns `status`. */
+/* Puts `place` (NULL: nothing), or that of a node, before the message of a failed call; returns `status`. */
 MerStatus mer_experiment_fail_at(const char *place, MerStatus status, MerError *error);
+MerStatus mer_experiment_fail_in(const MerYaml *node, MerStatus status, MerError *error);
 
 /* Imports inputs, resolves plug-ins and gives one MerRunSpec per combination. `warn` may be NULL. */
 MerStatus mer_experiment_expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,

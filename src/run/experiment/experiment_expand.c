@@ -83,31 +83,24 @@ MerStatus mer_experiment_fill(const MerOption *table, const MerPreset *presets, 
     return mer_options_fill(table, presets, filled, reference, arena, error);
 }
 
-static const char *default_of(const MerExpansion *e, MerDefault what, const MerInputs *inputs)
+/* As far as it is known what a default may depend on; `refused`: an optimizer that it must not be. */
+static const char *default_of(const MerRunSpec *spec, MerDefault what, const char *refused)
 {
-    const MerProblemClass *problem = e->problem;
-    const char *const      fixed[] = {problem->evaluator, problem->optimizer, problem->objective};
-    const char *chosen = problem->choose_default ? problem->choose_default(what, inputs) : NULL;
-    return chosen ? chosen : fixed[what];
-}
-
-/* What a default may depend on, as far as it is known. */
-static MerInputs inputs_of(const MerRunSpec *spec)
-{
-    return (MerInputs){.graph = spec->graph,
-                       .objective = spec->objective,
-                       .platform = spec->platform,
-                       .evaluator = spec->evaluator,
-                       .options = spec->problem_options,
-                       .has_fixed_knobs = spec->fixed_count > 0};
+    MerInputs inputs = {.graph = spec->graph,
+                        .objective = spec->objective,
+                        .platform = spec->platform,
+                        .evaluator = spec->evaluator,
+                        .options = spec->problem_options,
+                        .has_fixed_knobs = spec->fixed_count > 0,
+                        .refused = refused};
+    return mer_experiment_default(spec->problem, what, &inputs);
 }
 
 static MerStatus resolve_evaluator(MerExpansion *e, const char *text, MerRunSpec *spec,
                                    MerError *error)
 {
     MerReference reference;
-    MerInputs    inputs = inputs_of(spec);
-    text = text ? text : default_of(e, MER_DEFAULT_EVALUATOR, &inputs);
+    text = text ? text : default_of(spec, MER_DEFAULT_EVALUATOR, NULL);
     MER_TRY(mer_reference_parse(text, &reference, e->arena, error));
     spec->evaluator = mer_evaluator_find(reference.name, error);
     if (!spec->evaluator) {
@@ -124,26 +117,22 @@ static MerStatus resolve_evaluator(MerExpansion *e, const char *text, MerRunSpec
 static MerStatus take_own_budget(MerReference *reference, MerRunSpec *spec, MerArena *arena,
                                  MerError *error)
 {
-    if (mer_options_find(spec->optimizer->options, "budget")) {
+    bool        is_option = mer_options_find(spec->optimizer->options, "budget") != NULL;
+    const char *value = is_option ? NULL : mer_experiment_take_key(reference, "budget");
+    if (!value) {
         return MER_OK;
     }
-    int         kept = 0;
-    const char *shown = reference->name;
-    for (int i = 0; i < reference->count; i++) {
-        const char *value = reference->values[i];
-        if (!mer_name_equal(reference->keys[i], "budget")) {
-            shown = mer_arena_format(arena, "%s%c%s=%s", shown, kept ? ',' : ':',
-                                     reference->keys[i], value);
-            reference->keys[kept] = reference->keys[i];
-            reference->values[kept++] = value;
-        } else if (!mer_parse_int(value, &spec->budget) || spec->budget < 1) {
-            return mer_error_set(error, MER_INVALID,
-                                 "%s: budget is \"%s\", expected a whole number of at least 1",
-                                 reference->name, value);
-        }
+    if (!mer_parse_int(value, &spec->budget) || spec->budget < 1) {
+        return mer_error_set(error, MER_INVALID,
+                             "%s: budget is \"%s\", expected a whole number of at least 1",
+                             reference->name, value);
     }
-    spec->optimizer_text = kept < reference->count ? shown : spec->optimizer_text;
-    reference->count = kept;
+    spec->optimizer_text = reference->name;
+    for (int i = 0; i < reference->count; i++) {
+        spec->optimizer_text =
+            mer_arena_format(arena, "%s%c%s=%s", spec->optimizer_text, i ? ',' : ':',
+                             reference->keys[i], reference->values[i]);
+    }
     return MER_OK;
 }
 
@@ -151,8 +140,7 @@ static MerStatus resolve_optimizer(MerExpansion *e, const char *text, MerRunSpec
                                    MerError *error)
 {
     MerReference reference;
-    MerInputs    inputs = inputs_of(spec);
-    text = text ? text : default_of(e, MER_DEFAULT_OPTIMIZER, &inputs);
+    text = text ? text : default_of(spec, MER_DEFAULT_OPTIMIZER, NULL);
     spec->optimizer_text = text;
     MER_TRY(mer_reference_parse(text, &reference, e->arena, error));
     if (strcmp(reference.name, "exact") == 0) {
@@ -281,10 +269,8 @@ static bool is_lonely(const MerExpansion *e, const MerRunSpec *spec)
  * else the problem has. */
 static MerStatus fall_back(MerExpansion *e, MerRunSpec *spec, MerError *error)
 {
-    MerError  refusal = {0};
-    MerInputs inputs = inputs_of(spec);
-    inputs.refused = spec->optimizer->name;
-    const char *other = default_of(e, MER_DEFAULT_OPTIMIZER, &inputs);
+    MerError    refusal = {0};
+    const char *other = default_of(spec, MER_DEFAULT_OPTIMIZER, spec->optimizer->name);
     bool        has_other = other && !mer_name_equal(other, spec->optimizer->name);
     if (has_other && is_lonely(e, spec)) {
         mer_error_set(&refusal, MER_UNSUPPORTED,
@@ -299,14 +285,6 @@ static MerStatus fall_back(MerExpansion *e, MerRunSpec *spec, MerError *error)
     return resolve_optimizer(e, other, spec, error);
 }
 
-/* The defaults of what the user left open, once the input is known. */
-static void choose_objective(const MerExpansion *e, MerRunSpec *spec)
-{
-    MerInputs inputs = inputs_of(spec);
-    spec->objective =
-        spec->objective ? spec->objective : default_of(e, MER_DEFAULT_OBJECTIVE, &inputs);
-}
-
 /* The evaluator, the optimizer, and the options that depend on them. */
 static MerStatus resolve_plugins(MerExpansion *e, const int *at, MerRunSpec *spec, MerError *error)
 {
@@ -315,7 +293,8 @@ static MerStatus resolve_plugins(MerExpansion *e, const int *at, MerRunSpec *spe
     const char          *optimizer = e->optimizers[at[MER_AXIS_OPTIMIZER]];
     MER_TRY(mer_expansion_at_value(e, MER_AXIS_EVALUATOR, at[MER_AXIS_EVALUATOR],
                                    resolve_evaluator(e, evaluator, spec, error), error));
-    choose_objective(e, spec);
+    spec->objective =
+        spec->objective ? spec->objective : default_of(spec, MER_DEFAULT_OBJECTIVE, NULL);
     MER_TRY(mer_expansion_at_value(e, MER_AXIS_OPTIMIZER, at[MER_AXIS_OPTIMIZER],
                                    resolve_optimizer(e, optimizer, spec, error), error));
     MER_TRY(mer_expansion_at_option(e->experiment, "pareto",

@@ -2,7 +2,9 @@
 #include "run/experiment/experiment_parts.h"
 
 #include "base/file.h"
-#include "run/experiment/inline_map.h"
+#include "base/yaml_files.h"
+#include "hw/foreign.h"
+#include "hw/reader.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -61,12 +63,18 @@ MerStatus mer_experiment_dims(const MerTexts *texts, MerImportOptions *options, 
     return MER_OK;
 }
 
+/* Is this a map (white space, then a brace)? */
+static bool is_map_text(const char *text)
+{
+    return text[strspn(text, " \n")] == '{';
+}
+
 /* `resnet50:select=[2,4-6]` gives problem options to one workload; a file may be called so, too. */
 static MerStatus read_workload(MerExpansion *e, const char *text, MerReference *workload,
                                MerError *error)
 {
     const char *colon = strchr(text, ':');
-    bool        has_options = colon && strchr(colon, '=') && !mer_inline_is(text) &&
+    bool        has_options = colon && strchr(colon, '=') && !is_map_text(text) &&
                        access(beside(e->experiment, text), F_OK) != 0;
     *workload = (MerReference){.name = text};
     if (has_options) {
@@ -145,7 +153,27 @@ static MerStatus read_swept(MerExpansion *e, const char *text, int number,
     return MER_OK;
 }
 
-static MerStatus read_platform(MerExpansion *e, const char *text, int combination,
+/* A map of the experiment file, read where it stands; it need not say its format. */
+static MerStatus read_map(MerYaml *map, MerArena *arena, const MerPlatform **platform,
+                          MerError *error)
+{
+    MerYaml *root, *resolved;
+    if (!mer_yaml_get(map, "format")) {
+        MerYaml *format = MER_NEW(arena, MerYaml);
+        *format = (MerYaml){.file = map->file,
+                            .line = map->line,
+                            .column = map->column,
+                            .text = "mercator-platform/1",
+                            .arena = arena};
+        mer_yaml_add(map, "format", format, map->line, map->column);
+    }
+    mer_platform_set_paths(map, "", arena);
+    MER_TRY(mer_platform_adopt(map, arena, &root, error));
+    MER_TRY(mer_platform_resolve(root, arena, &resolved, error));
+    return mer_platform_from_yaml(resolved, arena, platform, error);
+}
+
+static MerStatus read_platform(MerExpansion *e, const char *text, MerYaml *map, int combination,
                                const MerPlatform **platform, MerError *error)
 {
     if (e->problem->platforms == 0 && (text || e->experiment->sweep_count > 0)) {
@@ -160,12 +188,14 @@ static MerStatus read_platform(MerExpansion *e, const char *text, int combinatio
         *platform = NULL;
         return MER_OK;
     }
-    bool is_inline = mer_inline_is(text);
-    if (is_inline && e->experiment->sweep_count > 0) {
+    if (is_map_text(text) && e->experiment->sweep_count > 0) {
         return mer_error_set(error, MER_INVALID,
                              "a sweep needs a platform by name or file, found a map");
     }
-    if (is_inline) {
+    if (map) {
+        return read_map(map, e->arena, platform, error);
+    }
+    if (is_map_text(text)) {
         const char *name = e->experiment->file ? e->experiment->file : "platform";
         return mer_platform_parse(name, text, strlen(text), e->arena, platform, error);
     }
@@ -180,7 +210,7 @@ static MerStatus at_platform(MerExpansion *e, const char *text, int index, MerSt
 {
     const MerExperiment *experiment = e->experiment;
     const MerPlatform   *unused;
-    bool is_inline = text && mer_inline_is(text); /* the message names a place inside it already */
+    bool is_inline = text && is_map_text(text); /* the message names a place inside it already */
     if (status == MER_OK || (is_inline && experiment->sweep_count == 0)) {
         return status;
     }
@@ -204,9 +234,12 @@ MerStatus mer_expansion_platforms(MerExpansion *e, MerError *error)
     e->counts[MER_AXIS_PLATFORM] = (int)(combinations * named);
     e->platforms = MER_ARRAY(e->arena, const MerPlatform *, combinations *named);
     for (int i = 0; i < e->counts[MER_AXIS_PLATFORM]; i++) {
-        const char *text = texts->count ? texts->texts[i / combinations] : e->problem->platform;
-        MerStatus status = read_platform(e, text, (int)(i % combinations), &e->platforms[i], error);
-        MER_TRY(at_platform(e, text, (int)(i / combinations), status, error));
+        int         at = (int)(i / combinations);
+        const char *text = texts->count ? texts->texts[at] : e->problem->platform;
+        MerYaml    *map = texts->count ? texts->maps[at] : NULL;
+        MerStatus   status =
+            read_platform(e, text, map, (int)(i % combinations), &e->platforms[i], error);
+        MER_TRY(at_platform(e, text, at, status, error));
     }
     return MER_OK;
 }

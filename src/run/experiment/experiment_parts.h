@@ -28,8 +28,11 @@ MerStatus mer_expansion_at_value(const MerExpansion *e, MerAxis axis, int index,
 MerStatus mer_expansion_at_option(const MerExperiment *experiment, const char *key,
                                   MerStatus status, MerError *error);
 
+/* Adds a value of the command line (`place` and `map` NULL) or of a file. */
+void mer_axis_add(MerAxisValues *values, const char *value, const char *place, MerYaml *map,
+                  MerArena *arena);
 /* sweep_values.c: adds the value, or all of a range `16Ki..512Ki:x2`, to a list. */
-MerStatus mer_sweep_values(const char *text, const char ***values, int *count, MerArena *arena,
+MerStatus mer_sweep_values(const char *text, MerAxisValues *values, MerArena *arena,
                            MerError *error);
 
 MerStatus mer_expansion_workloads(MerExpansion *e, MerError *error);

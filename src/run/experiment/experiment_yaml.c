@@ -1,12 +1,10 @@
 /* Experiment files: `mercator-experiment/1`. */
-#include "run/experiment/experiment.h"
+#include "run/experiment/experiment_parts.h"
 
 #include "base/file.h"
 #include "mercator/registry.h"
 #include "mercator/yaml.h"
-#include "run/experiment/inline_map.h"
 
-#include <stdio.h>
 #include <string.h>
 
 bool mer_experiment_is(const char *path)
@@ -17,9 +15,14 @@ bool mer_experiment_is(const char *path)
     return strstr(head, "mercator-experiment/") != NULL;
 }
 
-static const char *place_of(const MerYaml *node, MerArena *arena)
+static const char *place_of(const MerYaml *node)
 {
-    return mer_arena_format(arena, "%s:%d:%d", node->file, node->line, node->column);
+    return mer_arena_format(node->arena, "%s:%d:%d", node->file, node->line, node->column);
+}
+
+MerStatus mer_experiment_fail_in(const MerYaml *node, MerStatus status, MerError *error)
+{
+    return mer_experiment_fail_at(place_of(node), status, error);
 }
 
 /* {name: gamma, population: 50} -> gamma:population=50 */
@@ -54,7 +57,7 @@ MerStatus mer_experiment_check(const char *name, const MerOption *table, size_t 
     if (status == MER_OK) {
         status = mer_options_set(table, scratch, name, map->keys[index], value, arena, error);
     }
-    return mer_experiment_fail_at(place_of(map->items[index], arena), status, error);
+    return mer_experiment_fail_in(map->items[index], status, error);
 }
 
 /* Where a plug-in is given as a map, its options are checked while it is known where each stands. */
@@ -75,14 +78,10 @@ static MerStatus check_options(const char *name, const MerOption *table, size_t 
 static MerStatus check_plugin(MerAxis axis, const char *text, const MerYaml *map, MerArena *arena,
                               MerError *error)
 {
-    MerReference reference;
-    if (mer_reference_parse(text, &reference, arena, NULL) != MER_OK) {
-        return MER_OK; /* said when it is resolved */
-    }
     const MerEvaluatorClass *evaluator =
-        axis == MER_AXIS_EVALUATOR ? mer_evaluator_find(reference.name, NULL) : NULL;
+        axis == MER_AXIS_EVALUATOR ? mer_experiment_evaluator(text, arena) : NULL;
     const MerOptimizerClass *optimizer =
-        axis == MER_AXIS_OPTIMIZER ? mer_optimizer_find(reference.name, NULL) : NULL;
+        axis == MER_AXIS_OPTIMIZER ? mer_experiment_optimizer(text, arena) : NULL;
     if (evaluator && evaluator->options) {
         return check_options(evaluator->name, evaluator->options, evaluator->options_size, map,
                              arena, error);
@@ -91,7 +90,7 @@ static MerStatus check_plugin(MerAxis axis, const char *text, const MerYaml *map
         return check_options(optimizer->name, optimizer->options, optimizer->options_size, map,
                              arena, error);
     }
-    return MER_OK;
+    return MER_OK; /* what is wrong with others is said when they are resolved */
 }
 
 MerStatus mer_experiment_plugin(MerAxis axis, MerYaml *node, const char **text, MerArena *arena,
@@ -103,13 +102,13 @@ MerStatus mer_experiment_plugin(MerAxis axis, MerYaml *node, const char **text, 
 
 static MerStatus add_value(MerExperiment *experiment, MerAxis axis, MerYaml *node, MerError *error)
 {
-    const char *text = NULL;
-    if (axis == MER_AXIS_PLATFORM && node->kind == MER_YAML_MAP) {
-        text = mer_inline_text(node, "mercator-platform/1", experiment->arena);
-    } else {
+    const char *text = "{...}";
+    bool        is_map = axis == MER_AXIS_PLATFORM && node->kind == MER_YAML_MAP;
+    if (!is_map) {
         MER_TRY(mer_experiment_plugin(axis, node, &text, experiment->arena, error));
     }
-    mer_experiment_add_at(experiment, axis, text, place_of(node, experiment->arena));
+    mer_axis_add(&experiment->axes[axis], text, place_of(node), is_map ? node : NULL,
+                 experiment->arena);
     return MER_OK;
 }
 
@@ -136,7 +135,7 @@ static MerStatus set_at(MerExperiment *experiment, const MerYaml *node, const ch
         status = mer_options_set(problem->options, scratch, problem->name, key, value,
                                  experiment->arena, error);
     }
-    return mer_experiment_fail_at(place_of(node, experiment->arena), status, error);
+    return mer_experiment_fail_in(node, status, error);
 }
 
 static MerStatus read_problem(MerExperiment *experiment, MerYaml *root, MerError *error)
@@ -150,9 +149,8 @@ static MerStatus read_problem(MerExperiment *experiment, MerYaml *root, MerError
     MerYaml     *name = node->kind == MER_YAML_MAP ? mer_yaml_get(node, "name") : node;
     MER_TRY(name ? mer_yaml_text(name, &text, error)
                  : mer_yaml_expected(node, error, "a key \"name\""));
-    MER_TRY(mer_experiment_fail_at(place_of(name, experiment->arena),
-                                   mer_reference_parse(text, &reference, experiment->arena, error),
-                                   error));
+    MER_TRY(mer_experiment_fail_in(
+        name, mer_reference_parse(text, &reference, experiment->arena, error), error));
     if (!mer_name_equal(reference.name, experiment->problem.name)) {
         return mer_yaml_expected(name, error, "%s, the verb", experiment->problem.name);
     }
@@ -189,7 +187,7 @@ static MerStatus read_options(MerExperiment *experiment, MerYaml *root, MerError
         MerYaml    *node = mer_yaml_get(root, option->name);
         const char *text;
         if (node) {
-            const char *place = place_of(node, experiment->arena);
+            const char *place = place_of(node);
             MER_TRY(mer_yaml_option(node, &text, experiment->arena, error));
             experiment->option_places[option - mer_run_options] = place;
             MER_TRY(mer_options_set(mer_run_options, &experiment->options, place, option->name,
@@ -211,7 +209,7 @@ static MerStatus read_sweeps(MerExperiment *experiment, MerYaml *root, MerError 
         const char *values;
         MER_TRY(mer_yaml_option(map->items[i], &values, experiment->arena, error));
         bool        is_list = values[0] == '[';
-        const char *place = place_of(map->items[i], experiment->arena);
+        const char *place = place_of(map->items[i]);
         const char *text = mer_arena_format(experiment->arena, "%s=%.*s", map->keys[i],
                                             (int)strlen(values) - 2 * is_list, values + is_list);
         MER_TRY(

@@ -1,22 +1,21 @@
 /* `inner=NAME[:key=value,...]` of an evaluator that has another one price for it. It is a key of the run, which opens both. */
 #include "run/experiment/experiment.h"
 
+#include "base/option_json.h"
 #include "mercator/registry.h"
 
-/* Takes the key out of the reference; NULL: it is not there. */
-static const char *take_key(MerReference *reference)
+const char *mer_experiment_take_key(MerReference *reference, const char *key)
 {
-    const char *value = NULL;
-    int         kept = 0;
-    for (int i = 0; i < reference->count; i++) {
-        if (mer_name_equal(reference->keys[i], "inner")) {
-            value = reference->values[i];
-        } else {
-            reference->keys[kept] = reference->keys[i];
-            reference->values[kept++] = reference->values[i];
-        }
+    int at = mer_reference_find(reference, key);
+    if (at < 0) {
+        return NULL;
     }
-    reference->count = kept;
+    const char *value = reference->values[at];
+    reference->count--;
+    for (int i = at; i < reference->count; i++) {
+        reference->keys[i] = reference->keys[i + 1];
+        reference->values[i] = reference->values[i + 1];
+    }
     return value;
 }
 
@@ -50,7 +49,8 @@ static MerStatus check(const MerRunSpec *spec, MerError *error)
 MerStatus mer_experiment_inner(MerReference *reference, const char *named, MerRunSpec *spec,
                                MerArena *arena, MerError *error)
 {
-    const char  *own = spec->evaluator->takes_inner ? take_key(reference) : NULL;
+    bool         may_have = spec->evaluator->takes_inner;
+    const char  *own = may_have ? mer_experiment_take_key(reference, "inner") : NULL;
     const char  *text = own ? own : named;
     MerReference inner;
     spec->inner = NULL;

@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_VALUES = 10000 };
@@ -70,14 +69,13 @@ static double value_at(const Range *range, int at)
                              : range->first + range->step * at;
 }
 
-MerStatus mer_sweep_values(const char *text, const char ***values, int *count, MerArena *arena,
+MerStatus mer_sweep_values(const char *text, MerAxisValues *values, MerArena *arena,
                            MerError *error)
 {
     const char *dots = strstr(text, "..");
     Range       range;
     if (!dots) {
-        MER_GROW(arena, *values, *count);
-        (*values)[(*count)++] = text;
+        mer_axis_add(values, text, NULL, NULL, arena);
         return MER_OK;
     }
     MER_TRY(read_range(text, dots, &range, arena, error));
@@ -89,8 +87,8 @@ MerStatus mer_sweep_values(const char *text, const char ***values, int *count, M
                                  text, MOST_VALUES);
         }
         mer_print_real(number, value_at(&range, i) / range.unit);
-        MER_GROW(arena, *values, *count);
-        (*values)[(*count)++] = mer_arena_format(arena, "%s%s", number, range.suffix);
+        mer_axis_add(values, mer_arena_format(arena, "%s%s", number, range.suffix), NULL, NULL,
+                     arena);
     }
     return MER_OK;
 }

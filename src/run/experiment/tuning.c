@@ -311,15 +311,14 @@ static MerStatus check(Tuner *tuner, bool is_test, const void *initial, const vo
 static const char *make_reference(const Tuner *tuner, const char *setting)
 {
     const MerReference *fixed = tuner->spec->fixed;
-    const char         *text = "";
+    const char         *text = tuner->spec->optimizer->name;
+    char                before = ':';
     for (int i = 0; fixed && i < fixed->count; i++) {
-        text = mer_arena_format(tuner->arena, "%s%s%s=%s", text, *text ? "," : "", fixed->keys[i],
+        text = mer_arena_format(tuner->arena, "%s%c%s=%s", text, before, fixed->keys[i],
                                 fixed->values[i]);
+        before = ',';
     }
-    text =
-        *setting ? mer_arena_format(tuner->arena, "%s%s%s", text, *text ? "," : "", setting) : text;
-    return mer_arena_format(tuner->arena, "%s%s%s", tuner->spec->optimizer->name, *text ? ":" : "",
-                            text);
+    return *setting ? mer_arena_format(tuner->arena, "%s%c%s", text, before, setting) : text;
 }
 
 static MerStatus tune(Tuner *tuner, Search *search, const MerIndex *defaults, MerTuneResult *result,

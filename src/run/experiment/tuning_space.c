@@ -1,6 +1,8 @@
 /* Options of an optimizer as knobs. */
 #include "run/experiment/tuning.h"
 
+#include "base/option_json.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -47,16 +49,6 @@ static int make_values(const MerOption *option, double *values)
     return count;
 }
 
-static bool is_fixed(const MerReference *fixed, const char *name)
-{
-    for (int i = 0; fixed && i < fixed->count; i++) {
-        if (mer_name_equal(fixed->keys[i], name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 MerStatus mer_tune_space(const MerOptimizerClass *optimizer, const MerReference *fixed,
                          MerSpace *space, MerIndex **defaults, MerArena *arena, MerError *error)
 {
@@ -70,7 +62,8 @@ MerStatus mer_tune_space(const MerOptimizerClass *optimizer, const MerReference 
     for (int o = 0; o < count; o++) {
         const MerOption *option = &optimizer->options[o];
         double          *values = MER_ARRAY(arena, double, MOST_VALUES);
-        int              choices = is_fixed(fixed, option->name) ? 0 : make_values(option, values);
+        bool             is_fixed = fixed && mer_reference_find(fixed, option->name) >= 0;
+        int              choices = is_fixed ? 0 : make_values(option, values);
         if (choices < 2) {
             continue;
         }
