@@ -1,10 +1,10 @@
 /* Ant colony optimisation (ant colony system, Dorigo and Gambardella, IEEE TEC 1, 1997) with one table of
  * pheromone per knob: knobs are chosen independently of each other (docs/optimizers.md, "Black boxes").
  * Knobs with very many choices share cells between neighbours. */
+#include "base/option_rows.h"
 #include "mercator/search.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 enum { MAX_CELLS = 256 };
@@ -15,22 +15,16 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"ants", MER_OPTION_INT, offsetof(Options, ants), "16", 1, 100000, NULL,
-     "points per iteration"},
-    {"depositors", MER_OPTION_INT, offsetof(Options, depositors), "4", 1, 100000, NULL,
-     "best ants of an iteration that leave pheromone, by rank; the best point known always does"},
-    {"evaporation", MER_OPTION_REAL, offsetof(Options, evaporation), "0.1", 0, 1, NULL,
-     "share of the pheromone that is replaced in an iteration"},
-    {"greediness", MER_OPTION_REAL, offsetof(Options, greediness), "0", 0, 1, NULL,
-     "probability of the choice with the most pheromone"},
-    {"start", MER_OPTION_REAL, offsetof(Options, start), "0.1", 1e-9, 1e6, NULL,
-     "pheromone at first"},
-    {"decay", MER_OPTION_REAL, offsetof(Options, decay), "0.1", 0, 1, NULL,
-     "how far a choice falls back to `start` when an ant has taken it"},
-    {"deposit", MER_OPTION_REAL, offsetof(Options, deposit), "1", 0, 1e6, NULL,
-     "pheromone shared out by rank"},
-    {"floor", MER_OPTION_REAL, offsetof(Options, floor), "0.05", 0, 1, NULL,
-     "probability of a uniform choice, whatever the pheromone"},
+    MER_INT(ants, "16", 1, 100000, "points per iteration"),
+    MER_INT(depositors, "4", 1, 100000,
+            "best ants of an iteration that leave pheromone, by rank; the best point known always "
+            "does"),
+    MER_REAL(evaporation, "0.1", 0, 1, "share of the pheromone that is replaced in an iteration"),
+    MER_REAL(greediness, "0", 0, 1, "probability of the choice with the most pheromone"),
+    MER_REAL(start, "0.1", 1e-9, 1e6, "pheromone at first"),
+    MER_REAL(decay, "0.1", 0, 1, "how far a choice falls back to `start` when an ant has taken it"),
+    MER_REAL(deposit, "1", 0, 1e6, "pheromone shared out by rank"),
+    MER_REAL(floor, "0.05", 0, 1, "probability of a uniform choice, whatever the pheromone"),
     {0}};
 
 /* Greedy ants soon repeat one point where knobs are chosen independently. */

@@ -67,41 +67,46 @@ MerStatus mer_agents_open(MerAgents *agents, const MerSearch *search,
     return check_joint(agents, error);
 }
 
+MerTeamSpec mer_agents_spec(const MerAgentOptions *o)
+{
+    return (MerTeamSpec){
+        .backend = &mer_backend_dnnl,
+        .heads = (MerHeadForm)o->heads,
+        .lanes = (int)o->lanes,
+        .unroll = (int)o->unroll,
+        .width = (int)o->width,
+        .depth = (int)o->depth,
+        .epochs = (int)o->epochs,
+        .minibatches = (int)o->minibatches,
+        .batch = (int)o->batch,
+        .rate = o->rate,
+        .clip = o->clip,
+        .value_cost = o->value_cost,
+        .grad_norm = o->grad_norm,
+        .discount = o->discount,
+        .lambda = o->lambda,
+        .adam_epsilon = o->adam_epsilon,
+        .entropy = o->entropy,
+        .entropy_end = o->entropy_end,
+        .baseline_decay = o->baseline_decay,
+        .is_central = o->central,
+        .is_ratio_per_knob = o->ratio == 1,
+        .is_standardised = o->standardise,
+    };
+}
+
 MerTeam *mer_agents_team(const MerAgents *agents, int agent_count, const int *owner,
                          const int *choices, const float *const *habits)
 {
-    const MerAgentOptions *o = &agents->options;
-    MerTeamSpec            spec = {
-                   .backend = &mer_backend_dnnl,
-                   .algorithm = agents->algorithm,
-                   .heads = (MerHeadForm)o->heads,
-                   .knob_count = agents->search->space->knob_count,
-                   .agent_count = agent_count,
-                   .choices = choices,
-                   .owner = owner,
-                   .is_ordered = agents->is_ordered,
-                   .habits = habits,
-                   .feature_count = MER_AGENT_FEATURES,
-                   .lanes = (int)o->lanes,
-                   .unroll = (int)o->unroll,
-                   .width = (int)o->width,
-                   .depth = (int)o->depth,
-                   .epochs = (int)o->epochs,
-                   .minibatches = (int)o->minibatches,
-                   .rate = o->rate,
-                   .clip = o->clip,
-                   .value_cost = o->value_cost,
-                   .grad_norm = o->grad_norm,
-                   .discount = o->discount,
-                   .lambda = o->lambda,
-                   .adam_epsilon = o->adam_epsilon,
-                   .entropy = o->entropy,
-                   .entropy_end = o->entropy_end,
-                   .baseline_decay = o->baseline_decay,
-                   .is_central = o->central,
-                   .is_ratio_per_knob = o->ratio == 1,
-                   .is_standardised = o->standardise,
-    };
+    MerTeamSpec spec = mer_agents_spec(&agents->options);
+    spec.algorithm = agents->algorithm;
+    spec.knob_count = agents->search->space->knob_count;
+    spec.agent_count = agent_count;
+    spec.choices = choices;
+    spec.owner = owner;
+    spec.is_ordered = agents->is_ordered;
+    spec.habits = habits;
+    spec.feature_count = MER_AGENT_FEATURES;
     return mer_team_new(&spec, agents->search->rng);
 }
 

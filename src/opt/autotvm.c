@@ -3,13 +3,13 @@
  * constants are those of TVM v0.9.0. Features are what the knobs' choices mean; what was learned on
  * earlier tasks with the same knobs is where the trees of a later one start. */
 #include "base/memory.h"
+#include "base/option_rows.h"
 #include "base/stats.h"
 #include "learn/trees.h"
 #include "mercator/view.h"
 #include "opt/tuner.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,26 +21,21 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"plan_size", MER_OPTION_INT, offsetof(Options, plan_size), "64", 1, 10000, NULL,
-     "points between two fits of the trees"},
-    {"initial", MER_OPTION_INT, offsetof(Options, initial), "64", 1, 10000, NULL,
-     "random points before the first fit"},
-    {"loss", MER_OPTION_CHOICE, offsetof(Options, loss), "rank", 0, 0, MER_TREE_LOSS_CHOICES,
-     "what the trees learn: the order of points, or their values"},
-    {"epsilon", MER_OPTION_REAL, offsetof(Options, epsilon), "0.05", 0, 1, NULL,
-     "share of a plan, its end, that is random"},
-    {"chains", MER_OPTION_INT, offsetof(Options, chains), "128", 1, 100000, NULL,
-     "annealing: points that move side by side, kept from plan to plan"},
-    {"steps", MER_OPTION_INT, offsetof(Options, steps), "500", 1, 1e6, NULL,
-     "annealing: moves of each, the temperature falling from 1 to 0"},
-    {"patience", MER_OPTION_INT, offsetof(Options, patience), "50", 1, 1e6, NULL,
-     "annealing: stop after so many moves that found nothing for the plan"},
-    {"diversity", MER_OPTION_REAL, offsetof(Options, diversity), "1", 1, 100, NULL,
-     "find this many times the plan, then pick those with new choices; 1: off"},
-    {"early_stopping", MER_OPTION_INT, offsetof(Options, early_stopping), "0", 0, 1e9, NULL,
-     "end a task after so many points without a better one; 0: never"},
-    {"transfer", MER_OPTION_BOOL, offsetof(Options, transfer), "true", 0, 0, NULL,
-     "start the trees of a task from those of the tasks before"},
+    MER_INT(plan_size, "64", 1, 10000, "points between two fits of the trees"),
+    MER_INT(initial, "64", 1, 10000, "random points before the first fit"),
+    MER_CHOICE(loss, "rank", MER_TREE_LOSS_CHOICES,
+               "what the trees learn: the order of points, or their values"),
+    MER_REAL(epsilon, "0.05", 0, 1, "share of a plan, its end, that is random"),
+    MER_INT(chains, "128", 1, 100000,
+            "annealing: points that move side by side, kept from plan to plan"),
+    MER_INT(steps, "500", 1, 1e6, "annealing: moves of each, the temperature falling from 1 to 0"),
+    MER_INT(patience, "50", 1, 1e6,
+            "annealing: stop after so many moves that found nothing for the plan"),
+    MER_REAL(diversity, "1", 1, 100,
+             "find this many times the plan, then pick those with new choices; 1: off"),
+    MER_INT(early_stopping, "0", 0, 1e9,
+            "end a task after so many points without a better one; 0: never"),
+    MER_BOOL(transfer, "true", "start the trees of a task from those of the tasks before"),
     {0}};
 
 /* Fewer records of earlier tasks make no base model; more of them are not kept. */

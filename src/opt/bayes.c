@@ -2,13 +2,13 @@
  * those with the largest expected improvement (Jones, Schonlau and Welch, Journal of Global Optimization
  * 13, 1998) among random points and neighbours of the best ones. Infeasible points count as the worst
  * feasible one. Costs grow with the cube of the points in the model: meant for small budgets. */
+#include "base/option_rows.h"
 #include "base/stats.h"
 #include "learn/gaussian_process.h"
 #include "mercator/search.h"
 #include "space/positions.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 typedef struct Options {
@@ -16,20 +16,14 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"initial", MER_OPTION_INT, offsetof(Options, initial), "16", 1, 100000, NULL,
-     "random points before the model"},
-    {"random", MER_OPTION_INT, offsetof(Options, random), "64", 0, 100000, NULL,
-     "random candidates per model"},
-    {"local", MER_OPTION_INT, offsetof(Options, local), "256", 1, 100000, NULL,
-     "candidates per model that are neighbours of the best points"},
-    {"parents", MER_OPTION_INT, offsetof(Options, parents), "4", 1, 1000, NULL,
-     "how many best points those are"},
-    {"refit", MER_OPTION_INT, offsetof(Options, refit), "10", 1, 1e9, NULL,
-     "points between two searches for length scales and noise"},
-    {"points", MER_OPTION_INT, offsetof(Options, points), "500", 4, 4000, NULL,
-     "points in the model; later the best half and the newest stay"},
-    {"batch", MER_OPTION_INT, offsetof(Options, batch), "0", 0, 10000, NULL,
-     "points proposed per model; 0: one, and one more for every 50 points in the model"},
+    MER_INT(initial, "16", 1, 100000, "random points before the model"),
+    MER_INT(random, "64", 0, 100000, "random candidates per model"),
+    MER_INT(local, "256", 1, 100000, "candidates per model that are neighbours of the best points"),
+    MER_INT(parents, "4", 1, 1000, "how many best points those are"),
+    MER_INT(refit, "10", 1, 1e9, "points between two searches for length scales and noise"),
+    MER_INT(points, "500", 4, 4000, "points in the model; later the best half and the newest stay"),
+    MER_INT(batch, "0", 0, 10000,
+            "points proposed per model; 0: one, and one more for every 50 points in the model"),
     {0}};
 
 static const MerPreset presets[] = {{"map", "random=512,local=64,batch=1"}, {NULL, NULL}};

@@ -7,7 +7,6 @@
 #include "opt/explorer.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,17 +20,16 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"plan_size", MER_OPTION_INT, offsetof(Options, plan_size), "64", 8, 10000, NULL,
-     "best points of a walk that are clustered, and the most clusters"},
-    {"cluster_step", MER_OPTION_INT, offsetof(Options, cluster_step), "8", 1, 1000, NULL,
-     "clusters tried: so many, twice as many, and so on"},
-    {"knee", MER_OPTION_REAL, offsetof(Options, knee), "2.5", 1, 1000, NULL,
-     "more clusters are worth it while they divide the loss by more than this"},
-    {"lloyd", MER_OPTION_INT, offsetof(Options, lloyd), "100", 1, 1e6, NULL,
-     "iterations of k-means"},
-    {"synthesis", MER_OPTION_CHOICE, offsetof(Options, synthesis), "random", 0, 0, "random|mode",
-     "the knobs that are not clustered: any candidate's choice, or the most frequent one"},
-    MER_EXPLORER_COMMON_OPTIONS(Options, "500", "0", "knob", "128", "32"),
+    MER_INT(plan_size, "64", 8, 10000,
+            "best points of a walk that are clustered, and the most clusters"),
+    MER_INT(cluster_step, "8", 1, 1000, "clusters tried: so many, twice as many, and so on"),
+    MER_REAL(knee, "2.5", 1, 1000,
+             "more clusters are worth it while they divide the loss by more than this"),
+    MER_INT(lloyd, "100", 1, 1e6, "iterations of k-means"),
+    MER_CHOICE(
+        synthesis, "random", "random|mode",
+        "the knobs that are not clustered: any candidate's choice, or the most frequent one"),
+    MER_EXPLORER_COMMON_OPTIONS("500", "0", "knob", "128", "32"),
     {0}};
 
 typedef struct State {

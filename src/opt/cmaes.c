@@ -2,6 +2,7 @@
  * in [0,1), with restarts of doubled population (IPOP, Auger and Hansen, CEC 2005) and a least deviation
  * per knob, so that choices do not freeze (after the margin of Hamano et al., GECCO 2022). Above
  * `diagonal` knobs only variances are learned (sep-CMA-ES, Ros and Hansen, PPSN 2008). */
+#include "base/option_rows.h"
 #include "mercator/search.h"
 
 #include "base/linalg.h"
@@ -10,7 +11,6 @@
 #include "space/positions.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 enum { MAX_LAMBDA = 1024 };
@@ -21,18 +21,13 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"lambda", MER_OPTION_INT, offsetof(Options, lambda), "0", 0, MAX_LAMBDA, NULL,
-     "points per generation; 0: 4 + floor(3 ln knobs)"},
-    {"sigma", MER_OPTION_REAL, offsetof(Options, sigma), "0.15", 1e-6, 10, NULL,
-     "first step size, in ranges of a knob"},
-    {"start", MER_OPTION_INT, offsetof(Options, start), "100", 0, 1e6, NULL,
-     "uniform points the best of which becomes the first mean; 0: the middle of the space"},
-    {"margin", MER_OPTION_REAL, offsetof(Options, margin), "0.25", 0, 10, NULL,
-     "least deviation of a knob, in widths of one choice"},
-    {"growth", MER_OPTION_REAL, offsetof(Options, growth), "2", 1, 10, NULL,
-     "what lambda is multiplied with at a restart"},
-    {"diagonal", MER_OPTION_INT, offsetof(Options, diagonal), "200", 0, 1e9, NULL,
-     "number of knobs above which only variances are learned"},
+    MER_INT(lambda, "0", 0, MAX_LAMBDA, "points per generation; 0: 4 + floor(3 ln knobs)"),
+    MER_REAL(sigma, "0.15", 1e-6, 10, "first step size, in ranges of a knob"),
+    MER_INT(start, "100", 0, 1e6,
+            "uniform points the best of which becomes the first mean; 0: the middle of the space"),
+    MER_REAL(margin, "0.25", 0, 10, "least deviation of a knob, in widths of one choice"),
+    MER_REAL(growth, "2", 1, 10, "what lambda is multiplied with at a restart"),
+    MER_INT(diagonal, "200", 0, 1e9, "number of knobs above which only variances are learned"),
     {0}};
 
 static const MerPreset presets[] = {{"map", "sigma=0.3,start=0,margin=0"},

@@ -1,13 +1,13 @@
 /* The cross-entropy method on any space (Rubinstein, Methodology and Computing in Applied Probability 1, 1999): one
  * table of probabilities per knob, drawn from independently, that moves towards how often the best points of a
  * generation chose what. Knobs with very many choices share cells between neighbours. */
+#include "base/option_rows.h"
 #include "mercator/search.h"
 
 #include "base/stats.h"
 #include "base/stream.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 enum { MAX_CELLS = 256 };
@@ -18,12 +18,9 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"population", MER_OPTION_INT, offsetof(Options, population), "100", 2, 100000, NULL,
-     "points per generation"},
-    {"elite", MER_OPTION_REAL, offsetof(Options, elite), "0.1", 0.001, 1, NULL,
-     "best share of a generation that the tables move towards"},
-    {"smoothing", MER_OPTION_REAL, offsetof(Options, smoothing), "0.7", 0, 1, NULL,
-     "how far they move: 1 forgets what was before"},
+    MER_INT(population, "100", 2, 100000, "points per generation"),
+    MER_REAL(elite, "0.1", 0.001, 1, "best share of a generation that the tables move towards"),
+    MER_REAL(smoothing, "0.7", 0, 1, "how far they move: 1 forgets what was before"),
     {0}};
 
 typedef struct State {

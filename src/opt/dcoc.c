@@ -11,7 +11,6 @@
 #include "opt/point_critic.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,36 +24,31 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    MER_EXPLORER_OPTION(Options, agents, MER_OPTION_CHOICE, "three", 0, 0,
-                        "three|one|clustered|all",
-                        "who owns the knobs: as the space shares them out, one agent, one per "
-                        "cluster of correlated knobs, one per knob"),
-    MER_EXPLORER_OPTION(Options, heads, MER_OPTION_CHOICE, "independent", 0, 0, "independent|joint",
-                        "of an agent's knobs; joint: each given the moves of those before"),
-    MER_EXPLORER_OPTION(Options, observation, MER_OPTION_CHOICE, "global", 0, 0, "own|global",
-                        "what an agent sees: its own knobs, or all"),
-    MER_EXPLORER_OPTION(Options, critic, MER_OPTION_CHOICE, "central", 0, 0, "central|own|none",
-                        "one for all agents, one for each, or none: then the trees alone tell the "
-                        "confidence"),
-    {"sampling", MER_OPTION_CHOICE, offsetof(Options, sampling), "confidence", 0, 0,
-     "confidence|uniform", "how candidates become measurements; uniform: as many, by chance"},
-    {"draw", MER_OPTION_INT, offsetof(Options, draw), "16", 1, 10000, NULL,
-     "candidates drawn per iteration"},
-    {"threshold", MER_OPTION_REAL, offsetof(Options, threshold), "0.5", 0, 1, NULL,
-     "quantile of the drawn confidences below which a draw is dropped"},
-    {"synthesis", MER_OPTION_REAL, offsetof(Options, synthesis), "0.25", 0, 1, NULL,
-     "points made of frequent choices, as a share of the draw"},
-    {"temperature", MER_OPTION_REAL, offsetof(Options, temperature), "0.1", 0, 1000, NULL,
-     "of the draw, in deviations of the confidence; 0: the highest ones"},
-    {"trust", MER_OPTION_REAL, offsetof(Options, trust), "1", 0, 1, NULL,
-     "share of the critic in the confidence; the rest is what the trees say"},
-    {"critic_steps", MER_OPTION_INT, offsetof(Options, critic_steps), "500", 0, 1e6, NULL,
-     "of the critic's training on measurements, per iteration"},
-    MER_EXPLORER_OPTION(Options, neighbours, MER_OPTION_INT, "4", 0, 16, NULL,
-                        "best points whose neighbours by one or two knobs are candidates too"),
-    {"iterations", MER_OPTION_INT, offsetof(Options, iterations), "0", 0, 1e9, NULL,
-     "per task; 0: as many as the budget allows"},
-    MER_EXPLORER_COMMON_OPTIONS(Options, "40", "0.5", "product", "8", "0"),
+    MER_CHOICE_AT("agents", explorer.agents, "three", "three|one|clustered|all",
+                  "who owns the knobs: as the space shares them out, one agent, one per "
+                  "cluster of correlated knobs, one per knob"),
+    MER_CHOICE_AT("heads", explorer.team.heads, "independent", "independent|joint",
+                  "of an agent's knobs; joint: each given the moves of those before"),
+    MER_CHOICE_AT("observation", explorer.observation, "global", "own|global",
+                  "what an agent sees: its own knobs, or all"),
+    MER_CHOICE_AT("critic", explorer.critic, "central", "central|own|none",
+                  "one for all agents, one for each, or none: then the trees alone tell the "
+                  "confidence"),
+    MER_CHOICE(sampling, "confidence", "confidence|uniform",
+               "how candidates become measurements; uniform: as many, by chance"),
+    MER_INT(draw, "16", 1, 10000, "candidates drawn per iteration"),
+    MER_REAL(threshold, "0.5", 0, 1,
+             "quantile of the drawn confidences below which a draw is dropped"),
+    MER_REAL(synthesis, "0.25", 0, 1, "points made of frequent choices, as a share of the draw"),
+    MER_REAL(temperature, "0.1", 0, 1000,
+             "of the draw, in deviations of the confidence; 0: the highest ones"),
+    MER_REAL(trust, "1", 0, 1,
+             "share of the critic in the confidence; the rest is what the trees say"),
+    MER_INT(critic_steps, "500", 0, 1e6, "of the critic's training on measurements, per iteration"),
+    MER_INT_AT("neighbours", explorer.neighbours, "4", 0, 16,
+               "best points whose neighbours by one or two knobs are candidates too"),
+    MER_INT(iterations, "0", 0, 1e9, "per task; 0: as many as the budget allows"),
+    MER_EXPLORER_COMMON_OPTIONS("40", "0.5", "product", "8", "0"),
     {0}};
 
 static const MerPreset presets[] = {

@@ -113,6 +113,13 @@ MerStatus mer_explorer_open(MerExplorer *e, const MerSearch *search,
 {
     (void)error;
     *e = (MerExplorer){.options = *options};
+    MerAgentOptions *team = &e->options.team;
+    team->adam_epsilon = 1e-5;
+    team->entropy_end = team->entropy;
+    team->baseline_decay = 0.9;
+    team->central = options->critic == MER_CRITIC_CENTRAL;
+    team->ratio = 1; /* of every knob */
+    team->standardise = true;
     begin(e, search);
     return MER_OK;
 }
@@ -215,7 +222,7 @@ typedef struct Walk {
 /* Rewards of where all walkers stand now, and candidates among them. */
 static void reward_step(MerExplorer *e, Walk *walk, int64_t step)
 {
-    int walkers = (int)e->options.walkers, knobs = knobs_of(e);
+    int walkers = (int)e->options.team.lanes, knobs = knobs_of(e);
     mer_explorer_predict(e, walkers, walk->points, walk->values);
     for (int w = 0; w < walkers; w++) {
         MerIndex *point = walk->points + (int64_t)w * knobs;
@@ -233,7 +240,7 @@ static void reward_step(MerExplorer *e, Walk *walk, int64_t step)
 
 static void step_walk(MerExplorer *e, Walk *walk, int64_t step)
 {
-    int walkers = (int)e->options.walkers, knobs = knobs_of(e);
+    int walkers = (int)e->options.team.lanes, knobs = knobs_of(e);
     for (int w = 0; w < walkers; w++) {
         MerIndex *point = walk->points + (int64_t)w * knobs;
         if (walk->ended[w]) {
@@ -300,21 +307,21 @@ static void add_neighbours(MerExplorer *e, const int *records, int count, MerInd
 
 MerStatus mer_explorer_walk(MerExplorer *e, MerError *error)
 {
-    size_t walkers = (size_t)e->options.walkers, knobs = (size_t)knobs_of(e);
+    size_t walkers = (size_t)e->options.team.lanes, knobs = (size_t)knobs_of(e);
     drop_candidates(e);
     e->steps = e->repeated = e->forbidden = 0;
     mer_explorer_share_out(e);
-    Walk walk = {.points = mer_heap_zeroed(walkers * knobs + 1, sizeof *walk.points),
-                 .rewards = mer_heap_zeroed((size_t)e->options.steps * walkers, sizeof(double)),
-                 .values = mer_heap_zeroed(walkers, sizeof(float)),
-                 .features =
-                     mer_heap_zeroed((size_t)mer_explorer_feature_count(e) + 1, sizeof(float)),
-                 .ended = mer_heap_zeroed(walkers, sizeof(bool)),
-                 .actions = mer_heap_zeroed(knobs + 1, sizeof(int))};
+    Walk walk = {
+        .points = mer_heap_zeroed(walkers * knobs + 1, sizeof *walk.points),
+        .rewards = mer_heap_zeroed((size_t)e->options.team.unroll * walkers, sizeof(double)),
+        .values = mer_heap_zeroed(walkers, sizeof(float)),
+        .features = mer_heap_zeroed((size_t)mer_explorer_feature_count(e) + 1, sizeof(float)),
+        .ended = mer_heap_zeroed(walkers, sizeof(bool)),
+        .actions = mer_heap_zeroed(knobs + 1, sizeof(int))};
     walk.record_count = best_records(e, walk.records);
     memset(walk.ended, true, walkers * sizeof *walk.ended); /* all begin anew */
     bool is_cancelled = false;
-    for (int64_t step = 0; step < e->options.steps; step++) {
+    for (int64_t step = 0; step < e->options.team.unroll; step++) {
         step_walk(e, &walk, step);
         is_cancelled = is_cancelled || mer_is_cancelled(e->tuner.search->notes);
         mer_team_step(e->team);

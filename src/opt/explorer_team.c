@@ -57,37 +57,15 @@ static void make_team(MerExplorer *e)
         viewer[k] = e->owner[k];
         viewer[knobs + k] = -1;
     }
-    MerTeamSpec spec = {.backend = &mer_backend_dnnl,
-                        .algorithm = o->critic == MER_CRITIC_NONE ? MER_ALGORITHM_REINFORCE
-                                                                  : MER_ALGORITHM_PPO,
-                        .heads = (MerHeadForm)o->heads,
-                        .knob_count = knobs,
-                        .agent_count = e->agent_count,
-                        .choices = choices,
-                        .owner = e->owner,
-                        .feature_count = features,
-                        .viewer = o->observation == 0 ? viewer : NULL,
-                        .lanes = (int)o->walkers,
-                        .unroll = (int)o->steps,
-                        .width = (int)o->width,
-                        .depth = (int)o->depth,
-                        .epochs = (int)o->epochs,
-                        .minibatches = (int)o->minibatches,
-                        .batch = (int)o->batch,
-                        .rate = o->rate,
-                        .clip = o->clip,
-                        .value_cost = o->value_cost,
-                        .grad_norm = o->grad_norm,
-                        .discount = o->discount,
-                        .lambda = o->lambda,
-                        .adam_epsilon = 1e-5,
-                        .entropy = o->entropy,
-                        .entropy_end = o->entropy,
-                        .baseline_decay = 0.9,
-                        .is_central = o->critic == MER_CRITIC_CENTRAL,
-                        .is_ratio_per_knob = true,
-                        .is_standardised = true};
-    MerTeam    *team = mer_team_new(&spec, e->tuner.search->rng);
+    MerTeamSpec spec = mer_agents_spec(&o->team);
+    spec.algorithm = o->critic == MER_CRITIC_NONE ? MER_ALGORITHM_REINFORCE : MER_ALGORITHM_PPO;
+    spec.knob_count = knobs;
+    spec.agent_count = e->agent_count;
+    spec.choices = choices;
+    spec.owner = e->owner;
+    spec.feature_count = features;
+    spec.viewer = o->observation == 0 ? viewer : NULL;
+    MerTeam *team = mer_team_new(&spec, e->tuner.search->rng);
     if (e->team != NULL) {
         mer_team_copy_heads(team, e->team);
         mer_team_free(e->team);

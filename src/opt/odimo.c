@@ -5,6 +5,7 @@
 #include "opt/odimo_cost.h"
 #include "opt/odimo_gates.h"
 
+#include "base/option_rows.h"
 #include "base/stream.h"
 #include "learn/training.h"
 #include "mercator/graph.h"
@@ -13,7 +14,6 @@
 #include "tensor/updater.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,31 +26,29 @@ typedef struct Options {
     MerTrainingRule rule;
 } Options;
 
-#define OPTION(name) offsetof(Options, name)
 static const MerOption options[] = {
-    {"lambda", MER_OPTION_REALS, OPTION(lambda), "[0.001,0.003,0.01,0.03,0.1,0.3,1]", 0, 1e9, NULL,
-     "strengths of the cost, as a share of the reference's; one training each"},
-    {"target", MER_OPTION_REAL, OPTION(target), "0", 0, 1e9, NULL,
-     "cost to stay below, as a share of the reference's, instead of a strength; 0: none"},
-    {"search_epochs", MER_OPTION_INT, OPTION(search_epochs), "20", 1, 100000, NULL,
-     "of one training"},
-    {"alpha_rate", MER_OPTION_REAL, OPTION(alpha_rate), "0.01", 0, 100, NULL,
-     "of the logits of the choices (Adam)"},
-    {"gate", MER_OPTION_CHOICE, OPTION(gate), "softmax", 0, 0, "softmax|gumbel|sigmoid|thermometer",
-     "how logits become shares; knobs that count are always thermometers"},
-    {"estimator", MER_OPTION_TEXT, OPTION(estimator), "expectation", 0, 0, NULL,
-     "expectation: the model mixed by its shares; montecarlo:K: mean of K models with drawn "
-     "choices"},
-    {"cost_gradient", MER_OPTION_TEXT, OPTION(cost_gradient), "model", 0, 0, NULL,
-     "of the cost: model, as the evaluator gives it; score or score:K, by the score function with "
-     "a "
-     "moving baseline, of K draws in a step; costs that are only numbers: score:8"},
-    {"gradient", MER_OPTION_TEXT, OPTION(cost_gradient), "model", 0, 0, NULL, NULL},
-    {"anneal", MER_OPTION_CHOICE, OPTION(anneal), "final", 0, 0, "final|authors",
-     "temperature: down to t_final in the last epoch, or by exp(-0.045) every epoch"},
-    {"t_final", MER_OPTION_REAL, OPTION(t_final), "0.05", 1e-6, 1, NULL, "see anneal"},
-    {"ramp", MER_OPTION_CHOICE, OPTION(ramp), "constant", 0, 0, "constant|linear",
-     "the strength over the epochs: as it is, or rising from a hundredth over the first half"},
+    {"lambda", MER_OPTION_REALS, offsetof(Options, lambda), "[0.001,0.003,0.01,0.03,0.1,0.3,1]", 0,
+     1e9, NULL, "strengths of the cost, as a share of the reference's; one training each"},
+    MER_REAL(target, "0", 0, 1e9,
+             "cost to stay below, as a share of the reference's, instead of a strength; 0: none"),
+    MER_INT(search_epochs, "20", 1, 100000, "of one training"),
+    MER_REAL(alpha_rate, "0.01", 0, 100, "of the logits of the choices (Adam)"),
+    MER_CHOICE(gate, "softmax", "softmax|gumbel|sigmoid|thermometer",
+               "how logits become shares; knobs that count are always thermometers"),
+    MER_TEXT(estimator, "expectation",
+             "expectation: the model mixed by its shares; montecarlo:K: mean of K models with "
+             "drawn choices"),
+    MER_TEXT(
+        cost_gradient, "model",
+        "of the cost: model, as the evaluator gives it; score or score:K, by the score function "
+        "with a moving baseline, of K draws in a step; costs that are only numbers: score:8"),
+    {"gradient", MER_OPTION_TEXT, offsetof(Options, cost_gradient), "model", 0, 0, NULL, NULL},
+    MER_CHOICE(anneal, "final", "final|authors",
+               "temperature: down to t_final in the last epoch, or by exp(-0.045) every epoch"),
+    MER_REAL(t_final, "0.05", 1e-6, 1, "see anneal"),
+    MER_CHOICE(
+        ramp, "constant", "constant|linear",
+        "the strength over the epochs: as it is, or rising from a hundredth over the first half"),
     MER_TRAINING_OPTIONS(Options, rule.){0}};
 
 static const MerPreset presets[] = {
