@@ -70,21 +70,21 @@ static const MerPreset presets[] = {{"small", MER_GO_SMALL}, {NULL, NULL}};
 
 static MerGoShape shape_of(const Options *o)
 {
-    return (MerGoShape){.width = (int)o->hidden,
-                        .embeddings = (int)o->embedding,
-                        .layers = (int)o->layers,
-                        .heads = (int)o->heads,
-                        .feed_forward = (int)o->feed_forward,
-                        .segment = (int)o->segment,
+    return (MerGoShape){.net = {.width = (int)o->hidden,
+                                .embeddings = (int)o->embedding,
+                                .layers = (int)o->layers,
+                                .heads = (int)o->heads,
+                                .feed_forward = (int)o->feed_forward,
+                                .segment = (int)o->segment,
+                                .has_attention = o->attention,
+                                .is_modulated = o->modulation,
+                                .dropout = (float)o->dropout},
                         .kind_width = (int)o->kind_width,
                         .max_units = (int)o->max_devices,
                         .max_levels = (int)o->max_levels,
-                        .has_attention = o->attention,
-                        .is_modulated = o->modulation,
                         .has_start = o->start == 1,
                         .has_positions = o->positions,
-                        .has_pairs = o->pairs,
-                        .dropout = (float)o->dropout};
+                        .has_pairs = o->pairs};
 }
 
 static MerStatus check(const MerGoState *s, MerError *error)
@@ -127,7 +127,7 @@ static MerStatus begin(MerGoState *s, const MerSearch *search, MerError *error)
         mer_go_policy_make(&s->policy, &shape, search->rng);
         s->update_tape = mer_tape_new(&mer_backend_dnnl, search->pool);
         s->updater = mer_updater_new(s->update_tape, s->policy.parameters, &rule);
-        s->kept = MER_ARRAY_HEAP(float, mer_go_policy_size(&s->policy));
+        s->kept = mer_heap_zeroed((size_t)mer_go_policy_size(&s->policy) + 1, sizeof *s->kept);
     }
     mer_go_meet(s);
     mer_go_view_make(&s->view, &s->policy, &s->graph, search->pool, search->arena);

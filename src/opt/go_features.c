@@ -32,25 +32,6 @@ static Totals totals_of(const MerGoGraph *g)
     return t;
 }
 
-/* Times of the longest ways that end and that begin with each operator. */
-static void longest_ways(const MerGoGraph *g, double *until, double *from)
-{
-    for (int o = 0; o < g->op_count; o++) {
-        double most = 0;
-        for (int i = g->before_start[o]; i < g->before_start[o + 1]; i++) {
-            most = fmax(most, until[g->before[i]]);
-        }
-        until[o] = most + g->op_work[o];
-    }
-    for (int o = g->op_count - 1; o >= 0; o--) {
-        double most = 0;
-        for (int i = g->after_start[o]; i < g->after_start[o + 1]; i++) {
-            most = fmax(most, from[g->after[i]]);
-        }
-        from[o] = most + g->op_work[o];
-    }
-}
-
 /* How much longer it takes on hosts than on other units, as a logarithm; 0 where one of the two is missing. */
 static double host_factor(const MerGoGraph *g, int op)
 {
@@ -73,13 +54,10 @@ static double share_of_limit(const MerGoGraph *g, double size)
 
 void mer_go_node_features(const MerGoGraph *g, bool has_positions, float *features)
 {
-    Totals  all = totals_of(g);
-    double *until = mer_heap_zeroed((size_t)g->op_count + 1, sizeof *until);
-    double *from = mer_heap_zeroed((size_t)g->op_count + 1, sizeof *from);
-    double  longest = 0, per_op = all.time / (g->op_count > 0 ? g->op_count : 1);
-    longest_ways(g, until, from);
+    Totals all = totals_of(g);
+    double longest = 0, per_op = all.time / (g->op_count > 0 ? g->op_count : 1);
     for (int o = 0; o < g->op_count; o++) {
-        longest = fmax(longest, until[o]);
+        longest = fmax(longest, g->until[o]);
     }
     for (int i = 0; i < g->op_count; i++) {
         int    o = g->op_order[i], group = g->group[o], gap = g->group_rank[group];
@@ -98,8 +76,8 @@ void mer_go_node_features(const MerGoGraph *g, bool has_positions, float *featur
              squash(g->after_start[o + 1] - g->after_start[o]) / 2,
              (float)g->is_backward[o],
              squash(members) / 4,
-             (float)(until[o] / ends),
-             (float)(from[o] / ends),
+             (float)(g->until[o] / ends),
+             (float)(g->onward[o] / ends),
              (float)(all.depth > 0 ? (double)g->depth[o] / all.depth : 0),
         };
         if (has_positions) {
@@ -111,8 +89,6 @@ void mer_go_node_features(const MerGoGraph *g, bool has_positions, float *featur
         }
         memcpy(features + (int64_t)i * MER_GO_NODE, f, sizeof f);
     }
-    free(until);
-    free(from);
 }
 
 void mer_go_gap_features(const MerGoGraph *g, float *features)
