@@ -3,9 +3,9 @@
  * Knobs with very many choices share cells between neighbours. */
 #include "base/option_rows.h"
 #include "mercator/search.h"
+#include "opt/points.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MAX_CELLS = 256 };
 
@@ -147,18 +147,21 @@ static void mark(State *s, const MerIndex *point, double amount)
     }
 }
 
+static MerIndex *point_of(const State *s, int rank)
+{
+    return mer_point_at(s->space, s->points, rank);
+}
+
 /* Inserts a point into the ranking of the iteration. */
 static void rank(State *s, const MerIndex *point, double score)
 {
-    size_t knobs = (size_t)s->space->knob_count;
-    int    place = s->next++;
+    int place = s->next++;
     for (; place > 0 && s->scores[place - 1] > score; place--) {
         s->scores[place] = s->scores[place - 1];
-        memcpy(s->points + (size_t)place * knobs, s->points + (size_t)(place - 1) * knobs,
-               knobs * sizeof *point);
+        mer_point_copy(s->space, point_of(s, place), point_of(s, place - 1));
     }
     s->scores[place] = score;
-    memcpy(s->points + (size_t)place * knobs, point, knobs * sizeof *point);
+    mer_point_copy(s->space, point_of(s, place), point);
 }
 
 /* Weights fall linearly with rank and sum to the deposit; the best point known weighs as much as the
@@ -177,7 +180,7 @@ static void end_iteration(State *s)
         mark(s, s->best, unit * depositors);
     }
     for (int i = 0; i < depositors && s->scores[i] < INFINITY; i++) {
-        mark(s, s->points + (size_t)i * (size_t)s->space->knob_count, unit * (depositors - i));
+        mark(s, point_of(s, i), unit * (depositors - i));
     }
     s->next = 0;
 }
@@ -188,7 +191,7 @@ static void tell(void *state, const MerTrial *trials, int count)
     for (int i = 0; i < count; i++) {
         if (trials[i].score < s->best_score) {
             s->best_score = trials[i].score;
-            memcpy(s->best, trials[i].point, (size_t)s->space->knob_count * sizeof *s->best);
+            mer_point_copy(s->space, s->best, trials[i].point);
         }
         if (!trials[i].warm) {
             rank(s, trials[i].point, trials[i].score);

@@ -6,6 +6,7 @@
 #include "base/stats.h"
 #include "learn/gaussian_process.h"
 #include "mercator/search.h"
+#include "opt/points.h"
 #include "space/positions.h"
 
 #include <math.h>
@@ -88,16 +89,6 @@ static MerStatus open_bayes(void *state, const MerSearch *search, const void *gi
     return MER_OK;
 }
 
-static MerIndex *point_at(const State *s, MerIndex *points, int i)
-{
-    return points + (size_t)i * (size_t)s->space->knob_count;
-}
-
-static void copy(const State *s, MerIndex *to, const MerIndex *from)
-{
-    memcpy(to, from, (size_t)s->space->knob_count * sizeof *to);
-}
-
 /* Gives infeasible points the value of the worst feasible one, then learns. */
 static bool fit(State *s)
 {
@@ -118,11 +109,13 @@ static int draw_candidates(State *s)
     int parents = s->feasible < s->options.parents ? s->feasible : (int)s->options.parents;
     int count = (int)(s->options.random + s->options.local);
     for (int i = 0; i < count; i++) {
-        MerIndex *candidate = point_at(s, s->candidates, i);
+        MerIndex *candidate = mer_point_at(s->space, s->candidates, i);
         if (i < s->options.random) {
             mer_space_sample(s->space, s->rng, candidate);
         } else {
-            copy(s, candidate, point_at(s, s->points, s->order[mer_rng_below(s->rng, parents)]));
+            mer_point_copy(
+                s->space, candidate,
+                mer_point_at(s->space, s->points, s->order[mer_rng_below(s->rng, parents)]));
             mer_moves_step(&s->moves, s->rng, candidate);
         }
         mer_positions_from_point(&s->positions, candidate,
@@ -145,19 +138,16 @@ static double expected_improvement(double best, double mean, double deviation)
 
 static bool is_known(const State *s, const MerIndex *point)
 {
-    size_t bytes = (size_t)s->space->knob_count * sizeof *point;
-    for (int i = 0; i < s->gp.count; i++) {
-        if (memcmp(point_at(s, s->points, i), point, bytes) == 0) {
-            return true;
-        }
+    bool is_found = false;
+    for (int i = 0; i < s->gp.count && !is_found; i++) {
+        is_found = mer_point_equal(s->space, mer_point_at(s->space, s->points, i), point);
     }
-    return false;
+    return is_found;
 }
 
 /* The candidate with the largest gain; it and its equals are not taken again. */
 static bool take_candidate(State *s, int count, MerIndex *point)
 {
-    size_t bytes = (size_t)s->space->knob_count * sizeof *point;
     for (;;) {
         int best = 0;
         for (int i = 1; i < count; i++) {
@@ -166,9 +156,10 @@ static bool take_candidate(State *s, int count, MerIndex *point)
         if (!(s->gains[best] > 0)) {
             return false;
         }
-        copy(s, point, point_at(s, s->candidates, best));
+        mer_point_copy(s->space, point, mer_point_at(s->space, s->candidates, best));
         for (int i = 0; i < count; i++) {
-            bool is_equal = memcmp(point_at(s, s->candidates, i), point, bytes) == 0;
+            bool is_equal =
+                mer_point_equal(s->space, mer_point_at(s->space, s->candidates, i), point);
             s->gains[i] = is_equal ? -1 : s->gains[i];
         }
         if (!is_known(s, point)) {
@@ -244,7 +235,7 @@ static void tell(void *state, const MerTrial *trials, int count)
         s->ages[place] = trials[i].index;
         s->feasible += score < INFINITY;
         s->told++;
-        copy(s, point_at(s, s->points, place), trials[i].point);
+        mer_point_copy(s->space, mer_point_at(s->space, s->points, place), trials[i].point);
         mer_positions_from_point(&s->positions, trials[i].point, vector);
         mer_gp_put(&s->gp, place, vector, 0);
     }

@@ -59,12 +59,13 @@ typedef struct MerExplorerOptions {
 /* clang-format on */
 
 typedef struct MerExplorer {
+    MerTuner           tuner; /* first: told as a MerTuner */
     MerExplorerOptions options;
-    MerTuner           tuner;
     MerTrees           trees; /* of the last fit */
     MerTeam           *team;  /* NULL: not made yet, or no knobs */
     int               *owner, agent_count;
     bool               is_divided; /* no need to look for clusters again */
+    bool               is_failed;  /* trees or team cannot be trained */
     int                columns;    /* of what the trees see */
     int               *pairs;      /* (columns - knobs, 2) */
     MerVisited         seen;       /* in this walk */
@@ -77,22 +78,21 @@ typedef struct MerExplorer {
     int   aside_size, aside_knobs;
 } MerExplorer;
 
-MerStatus mer_explorer_open(MerExplorer *explorer, const MerSearch *search,
-                            const MerExplorerOptions *options, MerError *error);
+void mer_explorer_open(MerExplorer *explorer, const MerSearch *search,
+                       const MerExplorerOptions *options);
 /* Goes on elsewhere with the policy learned so far. */
 MerStatus mer_explorer_next_task(MerExplorer *explorer, const MerSearch *search, MerError *error);
 void      mer_explorer_close(MerExplorer *explorer);
 
-/* Fits the trees to all records. */
-MerStatus mer_explorer_fit(MerExplorer *explorer, MerError *error);
-void      mer_explorer_predict(const MerExplorer *explorer, int count, const MerIndex *points,
-                               float *values);
+void mer_explorer_predict(const MerExplorer *explorer, int count, const MerIndex *points,
+                          float *values);
 /* The trees' values, and what was met on the last walk but is not planned; no critic. */
 void mer_explorer_opinions(const MerExplorer *explorer, int count, const MerIndex *points,
                            MerOpinion *opinions);
-/* Fills the candidates, and learns from the walk. With `neighbours`, what differs from one of so many
+/* Fits the trees to all records, fills the candidates by a walk, and learns from it. False: there is nothing to learn
+ * from yet, or it cannot be done any more (is_failed), which is noted in the log. With `neighbours`, what differs from one of so many
  * best points in one knob or two are candidates too, where that is not too many. */
-MerStatus mer_explorer_walk(MerExplorer *explorer, MerError *error);
+bool mer_explorer_walk(MerExplorer *explorer);
 
 MerStatus mer_explorer_save(MerExplorer *explorer, MerKeep what, FILE *file, MerError *error);
 MerStatus mer_explorer_load(MerExplorer *explorer, MerKeep what, FILE *file, MerError *error);

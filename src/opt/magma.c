@@ -89,8 +89,9 @@ static MerStatus open_magma(void *state, const MerSearch *search, const void *gi
                            .options = *options,
                            .is_shipped = is_shipped,
                            .genes = mer_magma_genes(search->space, arena),
-                           .draws = is_shipped ? mer_magma_draws_as_shipped(search->seed)
-                                               : mer_magma_draws(search->rng),
+                           .draws = {.rng = is_shipped ? NULL : search->rng,
+                                     .python = mer_twister_python(search->seed),
+                                     .numpy = mer_twister_numpy((uint32_t)search->seed)},
                            .size = size,
                            .elites = share(options->elite, 1, size),
                            .parents = share(options->parents, 2, size)}};

@@ -16,8 +16,6 @@ enum { MOST_SAMPLES = 20000 };
 typedef MerMarlOptions Options;
 typedef MerMarl        State;
 
-enum { INITIAL_RANDOM, INITIAL_LATIN, INITIAL_ANNEALING, INITIAL_GAMMA };
-
 static const MerOption options[] = {
     MER_CHOICE(form, "turns", "turns|joint",
                "agents change a plan in turns, or all choose a new one together as in the paper"),
@@ -117,19 +115,17 @@ static void make_latin(State *s)
         mer_rng_shuffle(s->search->rng, order, s->wanted);
         for (int i = 0; i < s->wanted; i++) {
             double position = (order[i] + mer_rng_unit(s->search->rng)) / s->wanted;
-            s->latin[(int64_t)i * space->knob_count + k] =
-                mer_knob_index(&space->knobs[k], position);
+            mer_point_at(space, s->latin, i)[k] = mer_knob_index(&space->knobs[k], position);
         }
     }
 }
 
 static MerStatus open_initial(State *s, MerError *error)
 {
-    const MerOptimizerClass *inner = s->options.initial == INITIAL_RANDOM ? &mer_optimizer_random
-                                     : s->options.initial == INITIAL_ANNEALING
-                                         ? &mer_optimizer_annealing
-                                         : &mer_optimizer_gamma;
-    if (s->options.initial == INITIAL_LATIN) {
+    static const MerOptimizerClass *const policies[] = {
+        &mer_optimizer_random, NULL, &mer_optimizer_annealing, &mer_optimizer_gamma};
+    const MerOptimizerClass *inner = policies[s->options.initial];
+    if (inner == NULL) { /* latin */
         make_latin(s);
         return MER_OK;
     }
@@ -241,9 +237,9 @@ static int ask_initial(State *s, MerProposal *proposals, int capacity)
         return s->inner->ask(s->inner_state, proposals, count);
     }
     for (int i = 0; i < count; i++) {
-        int64_t knobs = s->search->space->knob_count;
-        memcpy(proposals[i].point, s->latin + (s->samples.count + i) * knobs,
-               (size_t)knobs * sizeof(MerIndex));
+        const MerSpace *space = s->search->space;
+        mer_point_copy(space, proposals[i].point,
+                       mer_point_at(space, s->latin, s->samples.count + i));
     }
     return count;
 }
@@ -289,7 +285,7 @@ static double agreement(State *s, int *owner, int *agent_count, const char *id)
     const MerSamples *parts[2] = {&s->samples, &s->later};
     for (int p = 0; p < 2; p++) {
         for (int i = 0; i < parts[p]->count; i++) {
-            mer_samples_add(&all, space, parts[p]->points + (int64_t)i * space->knob_count,
+            mer_samples_add(&all, space, mer_point_at(space, parts[p]->points, i),
                             parts[p]->scores[i]);
         }
     }

@@ -39,11 +39,7 @@ static void keep_samples(MerSamples *samples, const MerSpace *space, MerStream *
 {
     samples->count = (int)mer_stream_int(stream, samples->count, 0, samples->capacity);
     mer_stream_bytes(stream, samples->scores, sizeof *samples->scores, samples->count);
-    for (int i = 0; i < samples->count && !stream->is_broken; i++) {
-        MerIndex *point = samples->points + (int64_t)i * space->knob_count;
-        mer_stream_bytes(stream, point, sizeof *point, space->knob_count);
-        stream->is_broken = stream->is_broken || !mer_space_contains(space, point);
-    }
+    mer_points_keep(space, samples->points, samples->count, stream);
 }
 
 static void keep_partition(MerMarl *s, MerStream *stream)
@@ -61,24 +57,6 @@ static void keep_partition(MerMarl *s, MerStream *stream)
     }
     keep_samples(&s->samples, s->search->space, stream);
     keep_samples(&s->later, s->search->space, stream);
-}
-
-/* Every agent owns something, and nobody else does. */
-static bool is_partition(int knobs, int agents, const int *owner)
-{
-    int owning = 0;
-    if (agents > knobs) {
-        return false;
-    }
-    bool *is_owning = mer_heap_zeroed((size_t)agents + 1, sizeof *is_owning);
-    for (int k = 0; k < knobs; k++) {
-        int a = owner[k] >= 0 && owner[k] < agents ? owner[k] : agents;
-        owning += a < agents && !is_owning[a];
-        is_owning[a] = true;
-    }
-    bool is_whole = owning == agents && !is_owning[agents];
-    free(is_owning);
-    return is_whole;
 }
 
 /* Agents there are, at least in turns, before clusters are known. */
@@ -128,7 +106,7 @@ static MerStatus load_all(MerMarl *s, FILE *file, MerError *error)
     keep_partition(s, &stream);
     bool is_shared = s->is_divided || is_turns(s);
     if (is_shared && !stream.is_broken && knobs > 0) {
-        stream.is_broken = !is_partition(knobs, s->agent_count, s->owner);
+        stream.is_broken = !mer_is_partition(knobs, s->agent_count, s->owner);
     }
     MER_TRY(mer_stream_status(&stream, "the saved state of marl", error));
     if (is_shared) {
@@ -214,8 +192,8 @@ static void keep_policy(Policy *policy, MerStream *stream, MerArena *arena)
     if (!stream->is_saving && !stream->is_broken && policy->has_team) {
         bool has_habits = policy->stay >= 0 && policy->stay <= 100 && policy->near >= 0 &&
                           policy->near <= 100; /* what the options allow */
-        stream->is_broken =
-            !has_habits || !is_partition(policy->knob_count, policy->agent_count, policy->owner);
+        stream->is_broken = !has_habits || !mer_is_partition(policy->knob_count,
+                                                             policy->agent_count, policy->owner);
     }
 }
 
