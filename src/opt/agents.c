@@ -196,29 +196,27 @@ MerStatus mer_agents_next_task(void *state, const MerSearch *search, MerError *e
     return status;
 }
 
-bool mer_agents_is_failed(const MerAgents *agents)
+int mer_agents_take_lanes(MerAgents *agents, int capacity)
 {
     MerError error;
-    if (agents->team == NULL || mer_team_status(agents->team, &error) == MER_OK) {
-        return false;
+    if (agents->team != NULL && mer_team_status(agents->team, &error) != MER_OK) {
+        mer_note_failure(agents->search->notes, &error);
+        return 0;
     }
-    mer_note_failure(agents->search->notes, &error);
-    return true;
+    int left = (int)agents->options.lanes - agents->now.lane;
+    int count = left < capacity ? left : capacity;
+    agents->now.lane += count;
+    return count;
 }
 
 int mer_agents_ask(void *state, MerProposal *proposals, int capacity)
 {
     MerAgents *agents = state;
-    if (mer_agents_is_failed(agents)) {
-        return 0;
-    }
-    int left = (int)agents->options.lanes - agents->now.lane;
-    int count = left < capacity ? left : capacity;
+    int        first = agents->now.lane, count = mer_agents_take_lanes(agents, capacity);
     for (int i = 0; i < count && agents->team != NULL; i++) {
-        mer_team_act(agents->team, agents->search->rng, agents->now.lane + i, proposals[i].point);
+        mer_team_act(agents->team, agents->search->rng, first + i, proposals[i].point);
         mer_agents_spread(agents, proposals[i].point, proposals[i].point);
     }
-    agents->now.lane += count;
     return count;
 }
 

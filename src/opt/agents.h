@@ -118,8 +118,8 @@ MerStatus mer_agents_open_one(MerAgents *agents, const MerSearch *search,
     .tell = mer_agents_tell, .next_task = mer_agents_next_task, .save = mer_agents_save,           \
     .load = mer_agents_load, .close = mer_agents_close
 MerStatus mer_agents_next_task(void *agents, const MerSearch *search, MerError *error);
-/* True if the networks cannot be trained, which is noted in the log: ask for nothing more. */
-bool      mer_agents_is_failed(const MerAgents *agents);
+/* How many of the next lanes are to be asked for now; 0 also if the networks cannot be trained, which is noted in the log. */
+int       mer_agents_take_lanes(MerAgents *agents, int capacity);
 int       mer_agents_ask(void *agents, MerProposal *proposals, int capacity);
 void      mer_agents_tell(void *agents, const MerTrial *trials, int count);
 MerStatus mer_agents_save(const void *agents, MerKeep what, FILE *file, MerError *error);

@@ -46,6 +46,7 @@ typedef struct State {
     double      *mean, *path_sigma, *path_c;
     /* C = vectors diag(axes^2) vectors^T; diagonal: n numbers */
     double *covariance, *vectors, *axes;
+    size_t  cells; /* of covariance and vectors */
     double *work, *capacity;
     double  sigma;
     int64_t generation, eigen_age, last_gain;
@@ -88,10 +89,9 @@ static void set_rates(State *s)
 
 static void start_run(State *s)
 {
-    size_t cells = s->is_diagonal ? (size_t)s->n : (size_t)s->n * (size_t)s->n;
     set_rates(s);
-    memset(s->covariance, 0, cells * sizeof *s->covariance);
-    memset(s->vectors, 0, cells * sizeof *s->vectors);
+    memset(s->covariance, 0, s->cells * sizeof *s->covariance);
+    memset(s->vectors, 0, s->cells * sizeof *s->vectors);
     for (int k = 0; k < s->n; k++) {
         size_t diagonal = s->is_diagonal ? (size_t)k : (size_t)k * (size_t)(s->n + 1);
         s->covariance[diagonal] = s->vectors[diagonal] = s->axes[k] = 1;
@@ -121,9 +121,9 @@ static MerStatus open_cmaes(void *state, const MerSearch *search, const void *gi
     s->is_diagonal = s->n > s->options.diagonal;
     s->lambda = s->options.lambda > 0 ? (int)s->options.lambda : 4 + (int)(3 * log(fmax(1, s->n)));
     s->lambda = s->lambda < 2 ? 2 : s->lambda;
-    size_t cells = (s->is_diagonal ? (size_t)s->n : (size_t)s->n * (size_t)s->n) + 1;
-    s->covariance = MER_ARRAY(arena, double, cells);
-    s->vectors = MER_ARRAY(arena, double, cells);
+    s->cells = s->is_diagonal ? (size_t)s->n : (size_t)s->n * (size_t)s->n;
+    s->covariance = MER_ARRAY(arena, double, s->cells + 1);
+    s->vectors = MER_ARRAY(arena, double, s->cells + 1);
     s->axes = MER_ARRAY(arena, double, s->n + 1);
     s->mean = MER_ARRAY(arena, double, s->n + 1);
     s->path_sigma = MER_ARRAY(arena, double, s->n + 1);
@@ -235,10 +235,9 @@ static void add_outer(State *s, double factor, const double *x)
 /* Tutorial, eq. 47. `weights` of the `count` samples used sum to 1. */
 static void update_covariance(State *s, int count, double total, bool is_path_taken)
 {
-    size_t cells = s->is_diagonal ? (size_t)s->n : (size_t)s->n * (size_t)s->n;
     double lost = is_path_taken ? 0 : s->c_c * (2 - s->c_c);
     double keep = 1 - s->c_1 - s->c_mu + s->c_1 * lost;
-    for (size_t i = 0; i < cells; i++) {
+    for (size_t i = 0; i < s->cells; i++) {
         s->covariance[i] *= keep;
     }
     add_outer(s, s->c_1, s->path_c);

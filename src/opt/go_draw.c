@@ -2,6 +2,7 @@
 #include "opt/go_learn.h"
 
 #include "base/memory.h"
+#include "opt/unit_tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -202,7 +203,7 @@ void mer_go_draw(MerGoView *v, MerGoBatch *b, int count, MerRng *rng)
 static int choice_of(const MerKnob *knob, int unit)
 {
     for (int c = 0; c < knob->choices; c++) {
-        if ((knob->values != NULL ? (int)knob->values[c] : c) == unit) {
+        if (mer_knob_unit(knob, c) == unit) {
             return c;
         }
     }
@@ -243,11 +244,8 @@ void mer_go_read_point(const MerGoGraph *g, const MerSpace *space, const MerInde
                        int *units, int *const *levels)
 {
     for (int i = 0; i < g->group_count; i++) {
-        int            k = g->unit_knob[i];
-        const MerKnob *knob = k >= 0 ? &space->knobs[k] : NULL;
-        units[i] = knob == NULL           ? only_unit(g, i)
-                   : knob->values != NULL ? (int)knob->values[point[k]]
-                                          : point[k];
+        int k = g->unit_knob[i];
+        units[i] = k >= 0 ? mer_knob_unit(&space->knobs[k], point[k]) : only_unit(g, i);
     }
     for (int t = 0; t < MER_GO_TASKS; t++) {
         for (int i = 0; i < g->op_count && levels[t] != NULL; i++) {

@@ -368,9 +368,9 @@ static void list_odds(const float *logits, int rows, int choices, const int *kep
 }
 
 /* What was decided is kept, mostly. After first decisions (`has_start`) so much that `moves` of those of a placement change: what
- * is learned is which. Else by a weight that is learned. decided (rows) of each placement. */
+ * is learned is which. Else by a weight that is learned. `which`: 0 of units, 1 + task of its levels. */
 static MerTensor *add_stay(MerGoView *v, MerTensor *logits, int which, int count,
-                           const int *const *decided)
+                           const MerGoDecided *before)
 {
     int     rows = logits->shape[0] / count, choices = logits->shape[1];
     bool    is_fixed = v->policy->shape.has_start;
@@ -378,14 +378,15 @@ static MerTensor *add_stay(MerGoView *v, MerTensor *logits, int which, int count
     double *odds = mer_heap_zeroed((size_t)rows + 1, sizeof *odds);
     memset(kept, 0, sizeof *kept * (size_t)logits->size);
     for (int i = 0; i < count; i++) {
-        int64_t first = (int64_t)i * rows * choices;
-        double  weight = 1;
+        const int *decided = which == 0 ? before[i].units : before[i].levels[which - 1];
+        int64_t    first = (int64_t)i * rows * choices;
+        double     weight = 1;
         if (is_fixed) {
-            list_odds(mer_tensor_data(v->tape, logits) + first, rows, choices, decided[i], odds);
+            list_odds(mer_tensor_data(v->tape, logits) + first, rows, choices, decided, odds);
             weight = calibrate(odds, rows, v->moves);
         }
         for (int r = 0; r < rows; r++) {
-            kept[first + (int64_t)r * choices + decided[i][r]] = (float)weight;
+            kept[first + (int64_t)r * choices + decided[r]] = (float)weight;
         }
     }
     free(odds);
@@ -395,17 +396,6 @@ static MerTensor *add_stay(MerGoView *v, MerTensor *logits, int which, int count
             mer_tensor_mul(v->tape, added, mer_tensor_slice(v->tape, v->policy->stay, 0, which, 1));
     }
     return mer_tensor_add(v->tape, logits, added);
-}
-
-/* One array of every placement: units, or levels of task `which` - 1. */
-static const int **list_decided(MerGoView *v, int which, int count, const MerGoDecided *before)
-{
-    const int **list =
-        mer_workspace_alloc(mer_tape_workspace(v->tape), sizeof *list * (size_t)count);
-    for (int i = 0; i < count; i++) {
-        list[i] = which == 0 ? before[i].units : before[i].levels[which - 1];
-    }
-    return list;
 }
 
 static MerTensor *unit_logits(MerGoView *v, MerTensor *rows, const Seen *seen, int count,
@@ -421,8 +411,7 @@ static MerTensor *unit_logits(MerGoView *v, MerTensor *rows, const Seen *seen, i
     logits = mer_tensor_reshape(v->tape, logits, 3, (int[]){count, groups, units});
     logits = mer_tensor_add(v->tape, logits, seen->mask);
     logits = mer_tensor_reshape(v->tape, logits, 2, (int[]){count * groups, units});
-    return before != NULL ? add_stay(v, logits, 0, count, list_decided(v, 0, count, before))
-                          : logits;
+    return before != NULL ? add_stay(v, logits, 0, count, before) : logits;
 }
 
 /* z_k = LayerNorm(A(z_(k-1)) + z_0) */
@@ -442,9 +431,7 @@ static MerTensor *level_logits(MerGoView *v, MerGoTask task, MerTensor *z, int c
     MerTensor *logits = mer_linear_run(v->tape, &v->policy->levels[task], z, MER_LINEAR);
     logits = mer_tensor_slice(v->tape, logits, 1, 0, v->graph->levels[task]);
     bool has_before = before != NULL && before[0].levels[task] != NULL;
-    return has_before
-               ? add_stay(v, logits, 1 + task, count, list_decided(v, 1 + task, count, before))
-               : logits;
+    return has_before ? add_stay(v, logits, 1 + task, count, before) : logits;
 }
 
 /* The embedding and the last decisions of every placement. */

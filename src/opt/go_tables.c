@@ -156,7 +156,7 @@ static void restrict_to_knobs(const Reader *r)
             is_found = is_found || is_first;
         }
         for (int c = 0; knob != NULL && c < knob->choices; c++) {
-            int u = knob->values != NULL ? (int)knob->values[c] : c;
+            int u = mer_knob_unit(knob, c);
             if (u >= 0 && u < g->unit_count) {
                 kept[u] = isfinite(known[u]) ? known[u] : 0;
             }

@@ -83,36 +83,22 @@ static MerStatus keep_agents(MerMarl *s, MerStream *stream, const char *what, Me
                              : mer_turns_load(&s->turns, MER_KEEP_ALL, file, error);
 }
 
-static MerStatus save_all(MerMarl *s, FILE *file, MerError *error)
+static MerStatus keep_all(MerMarl *s, MerStream *stream, MerError *error)
 {
-    MerStream stream = {.file = file, .is_saving = true};
-    if (!has_team(s) && s->inner != NULL && s->inner != &mer_optimizer_random) {
-        return mer_error_set(error, MER_UNSUPPORTED, "marl: the initial policy %s has no state",
-                             s->inner->name);
-    }
-    int heads;
-    MER_TRY(keep_head(s, &stream, &heads, error));
-    keep_partition(s, &stream);
-    MER_TRY(mer_stream_status(&stream, "the state of marl", error));
-    return keep_agents(s, &stream, "the state of marl", error);
-}
-
-static MerStatus load_all(MerMarl *s, FILE *file, MerError *error)
-{
-    MerStream stream = {.file = file};
-    int       knobs = s->search->space->knob_count, heads;
-    MER_TRY(keep_head(s, &stream, &heads, error));
-    stream.is_broken = heads != s->options.agents.heads;
-    keep_partition(s, &stream);
+    const char *what = stream->is_saving ? "the state of marl" : "the saved state of marl";
+    int         knobs = s->search->space->knob_count, heads;
+    MER_TRY(keep_head(s, stream, &heads, error));
+    stream->is_broken = heads != s->options.agents.heads;
+    keep_partition(s, stream);
     bool is_shared = s->is_divided || is_turns(s);
-    if (is_shared && !stream.is_broken && knobs > 0) {
-        stream.is_broken = !mer_is_partition(knobs, s->agent_count, s->owner);
+    if (is_shared && !stream->is_broken && knobs > 0) {
+        stream->is_broken = !mer_is_partition(knobs, s->agent_count, s->owner);
     }
-    MER_TRY(mer_stream_status(&stream, "the saved state of marl", error));
-    if (is_shared) {
+    MER_TRY(mer_stream_status(stream, what, error));
+    if (is_shared && !stream->is_saving) {
         mer_marl_share_out(s);
     }
-    return keep_agents(s, &stream, "the saved state of marl", error);
+    return keep_agents(s, stream, what, error);
 }
 
 /* A team by the names of its knobs. */
@@ -292,11 +278,20 @@ static MerStatus load_policy(MerMarl *s, FILE *file, MerError *error)
 
 MerStatus mer_marl_save(const void *state, MerKeep what, FILE *file, MerError *error)
 {
-    MerMarl *s = (MerMarl *)state; /* saving changes nothing */
-    return what == MER_KEEP_ALL ? save_all(s, file, error) : save_policy(s, file, error);
+    MerMarl  *s = (MerMarl *)state; /* saving changes nothing */
+    MerStream stream = {.file = file, .is_saving = true};
+    if (what == MER_KEEP_POLICY) {
+        return save_policy(s, file, error);
+    }
+    if (!has_team(s) && s->inner != NULL && s->inner != &mer_optimizer_random) {
+        return mer_error_set(error, MER_UNSUPPORTED, "marl: the initial policy %s has no state",
+                             s->inner->name);
+    }
+    return keep_all(s, &stream, error);
 }
 
 MerStatus mer_marl_load(void *state, MerKeep what, FILE *file, MerError *error)
 {
-    return what == MER_KEEP_ALL ? load_all(state, file, error) : load_policy(state, file, error);
+    MerStream stream = {.file = file};
+    return what == MER_KEEP_ALL ? keep_all(state, &stream, error) : load_policy(state, file, error);
 }

@@ -63,7 +63,7 @@ static MerPlacerShape shape_of(const MerPlacer *p)
         .inputs = p->has_grouper
                       ? mer_placer_set_width(steps, (MerPlacerFeatures)o->features)
                       : mer_placer_group_width(&p->graph, (MerPlacerFeatures)o->features),
-        .kinds = p->has_grouper ? 0 : mer_placer_kinds(),
+        .kinds = p->has_grouper ? 0 : MER_PLACER_KINDS,
         .embedding = (int)o->embedding,
         .units = p->graph.unit_count,
         .hidden = (int)o->hidden,

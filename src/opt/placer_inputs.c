@@ -2,23 +2,16 @@
  * list dimensions, the logarithm of the bytes stands. */
 #include "opt/placer_inputs.h"
 
-#include "mercator/graph.h"
-
 #include <math.h>
 #include <string.h>
 
 enum {
-    KINDS = MER_OP_KIND_COUNT,
+    KINDS = MER_PLACER_KINDS,
     RESULTS = 5,     /* of a group, at most */
     NEIGHBOURS = 4,  /* of a group on each side, as offsets */
     ADJACENCY = 20,  /* numbers of the hierarchical model: pairs of a neighbour and its side */
     SET_NUMBERS = 12 /* of a set of groups */
 };
-
-int mer_placer_kinds(void)
-{
-    return KINDS;
-}
 
 static void count_kinds(const MerPlacerGraph *g, int group, float share, float *kinds)
 {

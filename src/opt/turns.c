@@ -209,15 +209,10 @@ static void propose(MerTurns *turns, int index, MerIndex *point)
 int mer_turns_ask(MerTurns *turns, MerProposal *proposals, int capacity)
 {
     MerAgents *agents = turns->agents;
-    if (mer_agents_is_failed(agents)) {
-        return 0;
-    }
-    int left = (int)agents->options.lanes - agents->now.lane;
-    int count = left < capacity ? left : capacity;
+    int        first = agents->now.lane, count = mer_agents_take_lanes(agents, capacity);
     for (int i = 0; i < count && agents->team != NULL; i++) {
-        propose(turns, agents->now.lane + i, proposals[i].point);
+        propose(turns, first + i, proposals[i].point);
     }
-    agents->now.lane += count;
     return count;
 }
 
