@@ -6,10 +6,10 @@ typedef struct Options {
     MerAgentOptions agents;
 } Options;
 
-static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS(Options, "8", "8", "1e-3", "true"),
-                                    MER_AGENT_CRITIC_OPTIONS(Options, "3"),
-                                    MER_AGENT_DISCOUNT_OPTION(Options),
-                                    MER_AGENT_TRANSFER_OPTION(Options),
+static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS("8", "8", "1e-3", "true"),
+                                    MER_AGENT_CRITIC_OPTIONS("3"),
+                                    MER_AGENT_DISCOUNT_OPTION,
+                                    MER_AGENT_TRANSFER_OPTION,
                                     {0}};
 
 static MerStatus open_a2c(void *state, const MerSearch *search, const void *given, MerError *error)
@@ -23,13 +23,6 @@ const MerOptimizerClass mer_optimizer_a2c = {
     .summary = "actor-critic with one agent for all knobs",
     .reference = "Mnih et al., ICML 2016",
     .options = options,
-    .options_size = sizeof(Options),
-    .state_size = sizeof(MerAgents),
     .open = open_a2c,
-    .ask = mer_agents_ask,
-    .tell = mer_agents_tell,
-    .next_task = mer_agents_next_task,
-    .save = mer_agents_save,
-    .load = mer_agents_load,
-    .close = mer_agents_close,
+    MER_AGENT_SLOTS,
 };

@@ -1,11 +1,11 @@
 /* Ant colony optimisation (ant colony system, Dorigo and Gambardella, IEEE TEC 1, 1997) with one table of
  * pheromone per knob: knobs are chosen independently of each other (docs/optimizers.md, "Black boxes").
  * Knobs with very many choices share cells between neighbours. */
+#include "base/option_rows.h"
 #include "mercator/search.h"
+#include "opt/points.h"
 
 #include <math.h>
-#include <stddef.h>
-#include <string.h>
 
 enum { MAX_CELLS = 256 };
 
@@ -15,22 +15,16 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"ants", MER_OPTION_INT, offsetof(Options, ants), "16", 1, 100000, NULL,
-     "points per iteration"},
-    {"depositors", MER_OPTION_INT, offsetof(Options, depositors), "4", 1, 100000, NULL,
-     "best ants of an iteration that leave pheromone, by rank; the best point known always does"},
-    {"evaporation", MER_OPTION_REAL, offsetof(Options, evaporation), "0.1", 0, 1, NULL,
-     "share of the pheromone that is replaced in an iteration"},
-    {"greediness", MER_OPTION_REAL, offsetof(Options, greediness), "0", 0, 1, NULL,
-     "probability of the choice with the most pheromone"},
-    {"start", MER_OPTION_REAL, offsetof(Options, start), "0.1", 1e-9, 1e6, NULL,
-     "pheromone at first"},
-    {"decay", MER_OPTION_REAL, offsetof(Options, decay), "0.1", 0, 1, NULL,
-     "how far a choice falls back to `start` when an ant has taken it"},
-    {"deposit", MER_OPTION_REAL, offsetof(Options, deposit), "1", 0, 1e6, NULL,
-     "pheromone shared out by rank"},
-    {"floor", MER_OPTION_REAL, offsetof(Options, floor), "0.05", 0, 1, NULL,
-     "probability of a uniform choice, whatever the pheromone"},
+    MER_INT(ants, "16", 1, 100000, "points per iteration"),
+    MER_INT(depositors, "4", 1, 100000,
+            "best ants of an iteration that leave pheromone, by rank; the best point known always "
+            "does"),
+    MER_REAL(evaporation, "0.1", 0, 1, "share of the pheromone that is replaced in an iteration"),
+    MER_REAL(greediness, "0", 0, 1, "probability of the choice with the most pheromone"),
+    MER_REAL(start, "0.1", 1e-9, 1e6, "pheromone at first"),
+    MER_REAL(decay, "0.1", 0, 1, "how far a choice falls back to `start` when an ant has taken it"),
+    MER_REAL(deposit, "1", 0, 1e6, "pheromone shared out by rank"),
+    MER_REAL(floor, "0.05", 0, 1, "probability of a uniform choice, whatever the pheromone"),
     {0}};
 
 /* Greedy ants soon repeat one point where knobs are chosen independently. */
@@ -153,18 +147,21 @@ static void mark(State *s, const MerIndex *point, double amount)
     }
 }
 
+static MerIndex *point_of(const State *s, int rank)
+{
+    return mer_point_at(s->space, s->points, rank);
+}
+
 /* Inserts a point into the ranking of the iteration. */
 static void rank(State *s, const MerIndex *point, double score)
 {
-    size_t knobs = (size_t)s->space->knob_count;
-    int    place = s->next++;
+    int place = s->next++;
     for (; place > 0 && s->scores[place - 1] > score; place--) {
         s->scores[place] = s->scores[place - 1];
-        memcpy(s->points + (size_t)place * knobs, s->points + (size_t)(place - 1) * knobs,
-               knobs * sizeof *point);
+        mer_point_copy(s->space, point_of(s, place), point_of(s, place - 1));
     }
     s->scores[place] = score;
-    memcpy(s->points + (size_t)place * knobs, point, knobs * sizeof *point);
+    mer_point_copy(s->space, point_of(s, place), point);
 }
 
 /* Weights fall linearly with rank and sum to the deposit; the best point known weighs as much as the
@@ -183,7 +180,7 @@ static void end_iteration(State *s)
         mark(s, s->best, unit * depositors);
     }
     for (int i = 0; i < depositors && s->scores[i] < INFINITY; i++) {
-        mark(s, s->points + (size_t)i * (size_t)s->space->knob_count, unit * (depositors - i));
+        mark(s, point_of(s, i), unit * (depositors - i));
     }
     s->next = 0;
 }
@@ -194,7 +191,7 @@ static void tell(void *state, const MerTrial *trials, int count)
     for (int i = 0; i < count; i++) {
         if (trials[i].score < s->best_score) {
             s->best_score = trials[i].score;
-            memcpy(s->best, trials[i].point, (size_t)s->space->knob_count * sizeof *s->best);
+            mer_point_copy(s->space, s->best, trials[i].point);
         }
         if (!trials[i].warm) {
             rank(s, trials[i].point, trials[i].score);

@@ -2,6 +2,7 @@
 #include "opt/agents.h"
 
 #include "mercator/view.h"
+#include "opt/failure.h"
 #include "space/alike.h"
 
 #include <math.h>
@@ -67,41 +68,46 @@ MerStatus mer_agents_open(MerAgents *agents, const MerSearch *search,
     return check_joint(agents, error);
 }
 
+MerTeamSpec mer_agents_spec(const MerAgentOptions *o)
+{
+    return (MerTeamSpec){
+        .backend = &mer_backend_dnnl,
+        .heads = (MerHeadForm)o->heads,
+        .lanes = (int)o->lanes,
+        .unroll = (int)o->unroll,
+        .width = (int)o->width,
+        .depth = (int)o->depth,
+        .epochs = (int)o->epochs,
+        .minibatches = (int)o->minibatches,
+        .batch = (int)o->batch,
+        .rate = o->rate,
+        .clip = o->clip,
+        .value_cost = o->value_cost,
+        .grad_norm = o->grad_norm,
+        .discount = o->discount,
+        .lambda = o->lambda,
+        .adam_epsilon = o->adam_epsilon,
+        .entropy = o->entropy,
+        .entropy_end = o->entropy_end,
+        .baseline_decay = o->baseline_decay,
+        .is_central = o->central,
+        .is_ratio_per_knob = o->ratio == 1,
+        .is_standardised = o->standardise,
+    };
+}
+
 MerTeam *mer_agents_team(const MerAgents *agents, int agent_count, const int *owner,
                          const int *choices, const float *const *habits)
 {
-    const MerAgentOptions *o = &agents->options;
-    MerTeamSpec            spec = {
-                   .backend = &mer_backend_dnnl,
-                   .algorithm = agents->algorithm,
-                   .heads = (MerHeadForm)o->heads,
-                   .knob_count = agents->search->space->knob_count,
-                   .agent_count = agent_count,
-                   .choices = choices,
-                   .owner = owner,
-                   .is_ordered = agents->is_ordered,
-                   .habits = habits,
-                   .feature_count = MER_AGENT_FEATURES,
-                   .lanes = (int)o->lanes,
-                   .unroll = (int)o->unroll,
-                   .width = (int)o->width,
-                   .depth = (int)o->depth,
-                   .epochs = (int)o->epochs,
-                   .minibatches = (int)o->minibatches,
-                   .rate = o->rate,
-                   .clip = o->clip,
-                   .value_cost = o->value_cost,
-                   .grad_norm = o->grad_norm,
-                   .discount = o->discount,
-                   .lambda = o->lambda,
-                   .adam_epsilon = o->adam_epsilon,
-                   .entropy = o->entropy,
-                   .entropy_end = o->entropy_end,
-                   .baseline_decay = o->baseline_decay,
-                   .is_central = o->central,
-                   .is_ratio_per_knob = o->ratio == 1,
-                   .is_standardised = o->standardise,
-    };
+    MerTeamSpec spec = mer_agents_spec(&agents->options);
+    spec.algorithm = agents->algorithm;
+    spec.knob_count = agents->search->space->knob_count;
+    spec.agent_count = agent_count;
+    spec.choices = choices;
+    spec.owner = owner;
+    spec.is_ordered = agents->is_ordered;
+    spec.habits = habits;
+    spec.feature_count = MER_AGENT_FEATURES;
     return mer_team_new(&spec, agents->search->rng);
 }
 
@@ -134,10 +140,7 @@ MerStatus mer_agents_open_one(MerAgents *agents, const MerSearch *search,
                               const MerAgentOptions *options, MerAlgorithm algorithm,
                               MerError *error)
 {
-    MerStatus status = mer_agents_open(agents, search, options, algorithm, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_agents_open(agents, search, options, algorithm, error));
     if (options->transfer > 0) {
         keep_knobs(agents);
     }
@@ -146,31 +149,74 @@ MerStatus mer_agents_open_one(MerAgents *agents, const MerSearch *search,
     return MER_OK;
 }
 
-bool mer_agents_is_failed(const MerAgents *agents)
+/* For every choice of a head here, the head's choice there that means the same. */
+static int *match_choices(const MerAgents *agents, int k, const MerKnob *there, int there_choices)
+{
+    const MerKnob *here = &agents->search->space->knobs[k];
+    int            choices = agents->choices[k];
+    int           *matched = MER_ARRAY(agents->search->arena, int, choices);
+    for (int c = 0; c < choices; c++) {
+        MerIndex index = choices == here->choices ? c : mer_knob_index(here, (c + 0.5) / choices);
+        MerIndex old = mer_knob_translate(here, index, there);
+        matched[c] = there_choices == there->choices
+                         ? old
+                         : (int)(mer_knob_position(there, old) * there_choices);
+    }
+    return matched;
+}
+
+/* What a lone agent learned on one task, as the start on the next: the policy of an earlier layer, said in the
+ * knobs of the present one. */
+static void carry(MerAgents *agents, const MerAgents *before)
+{
+    int         count = agents->search->space->knob_count;
+    int        *knob = MER_ARRAY(agents->search->arena, int, count + 1);
+    const int **choice = MER_ARRAY(agents->search->arena, const int *, count + 1);
+    for (int k = 0; k < count; k++) {
+        knob[k] =
+            mer_knob_find(before->knobs, before->knob_count, &agents->search->space->knobs[k], k);
+        if (knob[k] >= 0) {
+            choice[k] = match_choices(agents, k, &before->knobs[knob[k]], before->choices[knob[k]]);
+        }
+    }
+    mer_team_carry(agents->team, before->team, &(MerTeamMatch){knob, choice},
+                   agents->options.transfer);
+}
+
+MerStatus mer_agents_next_task(void *state, const MerSearch *search, MerError *error)
+{
+    MerAgents      *agents = state;
+    MerAgents       before = *agents;
+    MerAgentOptions options = before.options;
+    MerStatus       status = mer_agents_open_one(agents, search, &options, before.algorithm, error);
+    if (agents->team != NULL && before.team != NULL && before.knobs != NULL) {
+        carry(agents, &before);
+    }
+    mer_team_free(before.team);
+    return status;
+}
+
+int mer_agents_take_lanes(MerAgents *agents, int capacity)
 {
     MerError error;
-    char     json[sizeof error.message + 20];
-    if (agents->team == NULL || mer_team_status(agents->team, &error) == MER_OK) {
-        return false;
+    if (agents->team != NULL && mer_team_status(agents->team, &error) != MER_OK) {
+        mer_note_failure(agents->search->notes, &error);
+        return 0;
     }
-    snprintf(json, sizeof json, "{\"reason\": \"%s\"}", error.message);
-    mer_note(agents->search->notes, "training_failed", json);
-    return true;
+    int left = (int)agents->options.lanes - agents->now.lane;
+    int count = left < capacity ? left : capacity;
+    agents->now.lane += count;
+    return count;
 }
 
 int mer_agents_ask(void *state, MerProposal *proposals, int capacity)
 {
     MerAgents *agents = state;
-    if (mer_agents_is_failed(agents)) {
-        return 0;
-    }
-    int left = (int)agents->options.lanes - agents->now.lane;
-    int count = left < capacity ? left : capacity;
+    int        first = agents->now.lane, count = mer_agents_take_lanes(agents, capacity);
     for (int i = 0; i < count && agents->team != NULL; i++) {
-        mer_team_act(agents->team, agents->search->rng, agents->now.lane + i, proposals[i].point);
+        mer_team_act(agents->team, agents->search->rng, first + i, proposals[i].point);
         mer_agents_spread(agents, proposals[i].point, proposals[i].point);
     }
-    agents->now.lane += count;
     return count;
 }
 

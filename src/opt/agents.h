@@ -3,74 +3,65 @@
 #ifndef MERCATOR_OPT_AGENTS_H
 #define MERCATOR_OPT_AGENTS_H
 
+#include "base/option_rows.h"
 #include "base/stream.h"
 #include "learn/reward.h"
 #include "learn/team.h"
 #include "mercator/search.h"
 
-#include <stddef.h>
-
 typedef struct MerAgentOptions {
-    int64_t lanes, unroll, width, depth, epochs, minibatches, sparse_after;
+    int64_t lanes, unroll, width, depth, epochs, minibatches, batch, sparse_after;
     double  rate, entropy, entropy_end, clip, value_cost, grad_norm, discount, lambda, adam_epsilon;
     double  baseline_decay, transfer;
     int     reward, ratio, heads;
     bool    normalise, standardise, central;
 } MerAgentOptions;
 
-/* Rows of an option table whose struct has `MerAgentOptions agents`. */
-#define MER_AGENT_OPTION(Options, name, type, initial, low, high, choices, help)                   \
-    {                                                                                              \
-#name, type, offsetof(Options, agents.name), initial, low, high, choices, help             \
-    }
-#define MER_AGENT_COMMON_OPTIONS(Options, lane_count, steps, rate_initial, is_standardised)        \
-    MER_AGENT_OPTION(Options, heads, MER_OPTION_CHOICE, "independent", 0, 0, MER_HEAD_CHOICES,     \
-                     "of an agent's knobs; joint: each given the ones before, ordered: near "      \
-                     "sizes share what is learned"),                                               \
-        MER_AGENT_OPTION(Options, lanes, MER_OPTION_INT, lane_count, 1, 4096, NULL,                \
-                         "points per step"),                                                       \
-        MER_AGENT_OPTION(Options, unroll, MER_OPTION_INT, steps, 1, 4096, NULL,                    \
-                         "steps between updates: a batch is lanes x unroll points"),               \
-        MER_AGENT_OPTION(Options, rate, MER_OPTION_REAL, rate_initial, 0, 10, NULL,                \
-                         "step width (Adam)"),                                                     \
-        MER_AGENT_OPTION(Options, entropy, MER_OPTION_REAL, "0.01", 0, 100, NULL,                  \
-                         "weight of the entropy at the start"),                                    \
-        MER_AGENT_OPTION(Options, entropy_end, MER_OPTION_REAL, "0.01", 0, 100, NULL,              \
-                         "and at the end of the budget, linear between"),                          \
-        MER_AGENT_OPTION(Options, reward, MER_OPTION_CHOICE, "log", 0, 0, MER_REWARD_CHOICES,      \
-                         "how a score becomes a reward"),                                          \
-        MER_AGENT_OPTION(Options, normalise, MER_OPTION_BOOL, "true", 0, 0, NULL,                  \
-                         "divide rewards by their deviation so far"),                              \
-        MER_AGENT_OPTION(Options, standardise, MER_OPTION_BOOL, is_standardised, 0, 0, NULL,       \
-                         "advantages of a batch get mean 0 and deviation 1"),                      \
-        MER_AGENT_OPTION(Options, grad_norm, MER_OPTION_REAL, "0.5", 0, 1e9, NULL,                 \
-                         "largest norm of a gradient; 0: any"),                                    \
-        MER_AGENT_OPTION(Options, adam_epsilon, MER_OPTION_REAL, "1e-7", 0, 1, NULL,               \
-                         "beside Adam's root"),                                                    \
-        MER_AGENT_OPTION(Options, sparse_after, MER_OPTION_INT, "1000", 1, 1e12, NULL,             \
-                         "trials after which a sparse reward is reported")
-#define MER_AGENT_TRANSFER_OPTION(Options)                                                         \
-    MER_AGENT_OPTION(Options, transfer, MER_OPTION_REAL, "0", 0, 1, NULL,                          \
-                     "share of the preferences that a task takes over from the one before")
-/* `discount` is 0 where a point is an episode of its own: what follows is none of its merit. */
-#define MER_AGENT_CRITIC_OPTIONS(Options, layers)                                                  \
-    MER_AGENT_OPTION(Options, width, MER_OPTION_INT, "32", 1, 4096, NULL, "of the hidden layers"), \
-        MER_AGENT_OPTION(Options, depth, MER_OPTION_INT, layers, 1, 8, NULL, "hidden layers"),     \
-        MER_AGENT_OPTION(Options, value_cost, MER_OPTION_REAL, "1", 0, 100, NULL,                  \
-                         "weight of the critic's loss"),                                           \
-        MER_AGENT_OPTION(Options, lambda, MER_OPTION_REAL, "0.95", 0, 1, NULL,                     \
-                         "of generalised advantage estimation")
-#define MER_AGENT_DISCOUNT_OPTION(Options)                                                         \
-    MER_AGENT_OPTION(Options, discount, MER_OPTION_REAL, "0", 0, 1, NULL, "of later rewards")
-#define MER_AGENT_PPO_OPTIONS(Options, passes, parts)                                              \
-    MER_AGENT_OPTION(Options, clip, MER_OPTION_REAL, "0.2", 0, 10, NULL,                           \
-                     "of the probability ratio"),                                                  \
-        MER_AGENT_OPTION(Options, epochs, MER_OPTION_INT, passes, 1, 1000, NULL,                   \
-                         "passes over a batch"),                                                   \
-        MER_AGENT_OPTION(Options, minibatches, MER_OPTION_INT, parts, 1, 4096, NULL,               \
-                         "parts of a batch"),                                                      \
-        MER_AGENT_OPTION(Options, ratio, MER_OPTION_CHOICE, "joint", 0, 0, "joint|knob",           \
-                         "ratio that is clipped: of a whole point or of every knob")
+/* What these options say of a team; who it is for says the rest. */
+MerTeamSpec mer_agents_spec(const MerAgentOptions *options);
+
+/* Rows of an option table whose `Options` has `MerAgentOptions agents`. */
+/* clang-format off */
+#define MER_AGENT_COMMON_OPTIONS(lane_count, steps, first_rate, is_standardised)                   \
+    MER_CHOICE_AT("heads", agents.heads, "independent", MER_HEAD_CHOICES,                          \
+        "of an agent's knobs; joint: each given the ones before, ordered: near sizes share what "  \
+        "is learned"),                                                                             \
+    MER_INT_AT("lanes", agents.lanes, lane_count, 1, 4096, "points per step"),                     \
+    MER_INT_AT("unroll", agents.unroll, steps, 1, 4096,                                            \
+        "steps between updates: a batch is lanes x unroll points"),                                \
+    MER_REAL_AT("rate", agents.rate, first_rate, 0, 10, "step width (Adam)"),                      \
+    MER_REAL_AT("entropy", agents.entropy, "0.01", 0, 100, "weight of the entropy at the start"),  \
+    MER_REAL_AT("entropy_end", agents.entropy_end, "0.01", 0, 100,                                 \
+        "and at the end of the budget, linear between"),                                           \
+    MER_CHOICE_AT("reward", agents.reward, "log", MER_REWARD_CHOICES,                              \
+        "how a score becomes a reward"),                                                           \
+    MER_BOOL_AT("normalise", agents.normalise, "true",                                             \
+        "divide rewards by their deviation so far"),                                               \
+    MER_BOOL_AT("standardise", agents.standardise, is_standardised,                                \
+        "advantages of a batch get mean 0 and deviation 1"),                                       \
+    MER_REAL_AT("grad_norm", agents.grad_norm, "0.5", 0, 1e9,                                      \
+        "largest norm of a gradient; 0: any"),                                                     \
+    MER_REAL_AT("adam_epsilon", agents.adam_epsilon, "1e-7", 0, 1, "beside Adam's root"),          \
+    MER_INT_AT("sparse_after", agents.sparse_after, "1000", 1, 1e12,                               \
+        "trials after which a sparse reward is reported")
+#define MER_AGENT_TRANSFER_OPTION                                                                  \
+    MER_REAL_AT("transfer", agents.transfer, "0", 0, 1,                                            \
+        "share of the preferences that a task takes over from the one before")
+#define MER_AGENT_CRITIC_OPTIONS(layers)                                                           \
+    MER_INT_AT("width", agents.width, "32", 1, 4096, "of the hidden layers"),                      \
+    MER_INT_AT("depth", agents.depth, layers, 1, 8, "hidden layers"),                              \
+    MER_REAL_AT("value_cost", agents.value_cost, "1", 0, 100, "weight of the critic's loss"),      \
+    MER_REAL_AT("lambda", agents.lambda, "0.95", 0, 1, "of generalised advantage estimation")
+/* 0 where a point is an episode of its own: what follows is none of its merit. */
+#define MER_AGENT_DISCOUNT_OPTION                                                                  \
+    MER_REAL_AT("discount", agents.discount, "0", 0, 1, "of later rewards")
+#define MER_AGENT_PPO_OPTIONS(passes, parts)                                                       \
+    MER_REAL_AT("clip", agents.clip, "0.2", 0, 10, "of the probability ratio"),                    \
+    MER_INT_AT("epochs", agents.epochs, passes, 1, 1000, "passes over a batch"),                   \
+    MER_INT_AT("minibatches", agents.minibatches, parts, 1, 4096, "parts of a batch"),             \
+    MER_CHOICE_AT("ratio", agents.ratio, "joint", "joint|knob",                                    \
+        "ratio that is clipped: of a whole point or of every knob")
+/* clang-format on */
 
 /* ArchGym's settings of PPO (its default run of 2023). */
 #define MER_AGENT_ARCHGYM                                                                          \
@@ -122,9 +113,13 @@ MerStatus mer_agents_open_one(MerAgents *agents, const MerSearch *search,
                               const MerAgentOptions *options, MerAlgorithm algorithm,
                               MerError *error);
 /* Slots of MerOptimizerClass for an optimizer whose state is a MerAgents, opened with one agent. */
+#define MER_AGENT_SLOTS                                                                            \
+    .options_size = sizeof(Options), .state_size = sizeof(MerAgents), .ask = mer_agents_ask,       \
+    .tell = mer_agents_tell, .next_task = mer_agents_next_task, .save = mer_agents_save,           \
+    .load = mer_agents_load, .close = mer_agents_close
 MerStatus mer_agents_next_task(void *agents, const MerSearch *search, MerError *error);
-/* True if the networks cannot be trained, which is noted in the log: ask for nothing more. */
-bool      mer_agents_is_failed(const MerAgents *agents);
+/* How many of the next lanes are to be asked for now; 0 also if the networks cannot be trained, which is noted in the log. */
+int       mer_agents_take_lanes(MerAgents *agents, int capacity);
 int       mer_agents_ask(void *agents, MerProposal *proposals, int capacity);
 void      mer_agents_tell(void *agents, const MerTrial *trials, int count);
 MerStatus mer_agents_save(const void *agents, MerKeep what, FILE *file, MerError *error);

@@ -3,13 +3,14 @@
  * constants are those of TVM v0.9.0. Features are what the knobs' choices mean; what was learned on
  * earlier tasks with the same knobs is where the trees of a later one start. */
 #include "base/memory.h"
-#include "base/stats.h"
+#include "base/option_rows.h"
 #include "learn/trees.h"
+#include "mercator/text.h"
 #include "mercator/view.h"
+#include "opt/failure.h"
 #include "opt/tuner.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,26 +22,21 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"plan_size", MER_OPTION_INT, offsetof(Options, plan_size), "64", 1, 10000, NULL,
-     "points between two fits of the trees"},
-    {"initial", MER_OPTION_INT, offsetof(Options, initial), "64", 1, 10000, NULL,
-     "random points before the first fit"},
-    {"loss", MER_OPTION_CHOICE, offsetof(Options, loss), "rank", 0, 0, MER_TREE_LOSS_CHOICES,
-     "what the trees learn: the order of points, or their values"},
-    {"epsilon", MER_OPTION_REAL, offsetof(Options, epsilon), "0.05", 0, 1, NULL,
-     "share of a plan, its end, that is random"},
-    {"chains", MER_OPTION_INT, offsetof(Options, chains), "128", 1, 100000, NULL,
-     "annealing: points that move side by side, kept from plan to plan"},
-    {"steps", MER_OPTION_INT, offsetof(Options, steps), "500", 1, 1e6, NULL,
-     "annealing: moves of each, the temperature falling from 1 to 0"},
-    {"patience", MER_OPTION_INT, offsetof(Options, patience), "50", 1, 1e6, NULL,
-     "annealing: stop after so many moves that found nothing for the plan"},
-    {"diversity", MER_OPTION_REAL, offsetof(Options, diversity), "1", 1, 100, NULL,
-     "find this many times the plan, then pick those with new choices; 1: off"},
-    {"early_stopping", MER_OPTION_INT, offsetof(Options, early_stopping), "0", 0, 1e9, NULL,
-     "end a task after so many points without a better one; 0: never"},
-    {"transfer", MER_OPTION_BOOL, offsetof(Options, transfer), "true", 0, 0, NULL,
-     "start the trees of a task from those of the tasks before"},
+    MER_INT(plan_size, "64", 1, 10000, "points between two fits of the trees"),
+    MER_INT(initial, "64", 1, 10000, "random points before the first fit"),
+    MER_CHOICE(loss, "rank", MER_TREE_LOSS_CHOICES,
+               "what the trees learn: the order of points, or their values"),
+    MER_REAL(epsilon, "0.05", 0, 1, "share of a plan, its end, that is random"),
+    MER_INT(chains, "128", 1, 100000,
+            "annealing: points that move side by side, kept from plan to plan"),
+    MER_INT(steps, "500", 1, 1e6, "annealing: moves of each, the temperature falling from 1 to 0"),
+    MER_INT(patience, "50", 1, 1e6,
+            "annealing: stop after so many moves that found nothing for the plan"),
+    MER_REAL(diversity, "1", 1, 100,
+             "find this many times the plan, then pick those with new choices; 1: off"),
+    MER_INT(early_stopping, "0", 0, 1e9,
+            "end a task after so many points without a better one; 0: never"),
+    MER_BOOL(transfer, "true", "start the trees of a task from those of the tasks before"),
     {0}};
 
 /* Fewer records of earlier tasks make no base model; more of them are not kept. */
@@ -54,8 +50,8 @@ typedef struct History { /* of earlier tasks: features and labels, each task's b
 } History;
 
 typedef struct State {
+    MerTuner  tuner; /* first: told as a MerTuner */
     Options   options;
-    MerTuner  tuner;
     MerTrees  trees, base;
     History   history;
     bool      has_base, has_chains, is_failed;
@@ -66,14 +62,13 @@ typedef struct State {
     int       predicted_count; /* for the plan under way, in its order */
 } State;
 
+/* Saved with a policy: it must come out the same in every version. */
 static uint64_t names_hash(const MerSpace *space)
 {
     uint64_t h = 1469598103934665603u;
     for (int k = 0; k < space->knob_count; k++) {
-        for (const char *c = space->knobs[k].name ? space->knobs[k].name : ""; *c; c++) {
-            h = (h ^ (unsigned char)*c) * 1099511628211u;
-        }
-        h = (h ^ 0xffu) * 1099511628211u;
+        const char *name = space->knobs[k].name ? space->knobs[k].name : "";
+        h = mer_hash_bytes(mer_hash_bytes(h, name, strlen(name)), "\xff", 1);
     }
     return h;
 }
@@ -135,10 +130,7 @@ static void remember(State *s)
     history->labels = mer_heap_resize(history->labels, total, sizeof(float));
     mer_tuner_features(&s->tuner, count, s->tuner.points,
                        history->rows + (int64_t)history->count * knobs);
-    for (int i = 0; i < count; i++) {
-        history->labels[history->count + i] =
-            (float)mer_tuner_reward(&s->tuner, s->tuner.scores[i]);
-    }
+    mer_tuner_labels(&s->tuner, history->labels + history->count);
     history->count += count;
 }
 
@@ -152,29 +144,31 @@ static MerStatus next_task(void *state, const MerSearch *search, MerError *error
     return begin(s, search, error);
 }
 
-static void predict(const State *s, int count, const float *rows, float *values)
+/* What the trees say of points. */
+static void predict(const State *s, int count, const MerIndex *points, float *values)
 {
+    MerArena *scratch = mer_arena_new();
+    float    *rows = MER_ARRAY(scratch, float, count * s->tuner.search->space->knob_count + 1);
+    float    *margins = MER_ARRAY(scratch, float, count + 1);
+    mer_tuner_features(&s->tuner, count, points, rows);
     mer_trees_predict(&s->trees, count, rows, values);
     if (s->weight > 0) { /* its margin takes the place of the trees' own base */
-        float *margins = mer_heap_zeroed((size_t)count + 1, sizeof *margins);
         mer_trees_predict(&s->base, count, rows, margins);
         for (int i = 0; i < count; i++) {
             values[i] += (float)s->weight * margins[i] - s->trees.base;
         }
-        free(margins);
     }
+    mer_arena_free(scratch);
 }
 
-static MerStatus fit(State *s, MerError *error)
+static MerStatus fit(State *s, MerArena *scratch, MerError *error)
 {
     int    count = s->tuner.count, knobs = s->tuner.search->space->knob_count;
-    float *rows = mer_heap_zeroed((size_t)count * (size_t)knobs + 1, sizeof *rows);
-    float *labels = mer_heap_zeroed(2 * (size_t)count + 1, sizeof *labels);
-    float *margins = labels + count;
+    float *rows = MER_ARRAY(scratch, float, (int64_t)count *knobs + 1);
+    float *labels = MER_ARRAY(scratch, float, count + 1);
+    float *margins = MER_ARRAY(scratch, float, count + 1);
     mer_tuner_features(&s->tuner, count, s->tuner.points, rows);
-    for (int i = 0; i < count; i++) {
-        labels[i] = (float)mer_tuner_reward(&s->tuner, s->tuner.scores[i]);
-    }
+    mer_tuner_labels(&s->tuner, labels);
     s->weight = s->has_base ? pow(0.5, count / 64.0) : 0;
     s->weight = s->weight < LEAST_WEIGHT ? 0 : s->weight;
     if (s->weight > 0) {
@@ -185,10 +179,7 @@ static MerStatus fit(State *s, MerError *error)
     }
     MerTreeSpec spec = mer_tree_spec((MerTreeLoss)s->options.loss, (int)s->options.plan_size);
     MerTreeData data = {count, knobs, rows, labels, s->weight > 0 ? margins : NULL};
-    MerStatus   status = mer_trees_train(&s->trees, &spec, &data, error);
-    free(labels);
-    free(rows);
-    return status;
+    return mer_trees_train(&s->trees, &spec, &data, error);
 }
 
 /* One knob of every chain to any choice. */
@@ -220,68 +211,65 @@ static void start_chains(State *s)
     s->has_chains = true;
 }
 
+/* True: the point is among the best new ones now. */
+static bool offer(const State *s, MerTop *top, const MerIndex *point, float value)
+{
+    bool is_better = top->count < top->capacity || value > top->values[top->worst];
+    return is_better && mer_tuner_is_new(&s->tuner, point) && mer_top_offer(top, point, value);
+}
+
 /* Fills `top` with the points that promise most; the acceptance is TVM's, its exponent is clamped. */
-static void anneal(State *s, MerTop *top)
+static void anneal(State *s, MerTop *top, MerArena *scratch)
 {
     const MerSpace *space = s->tuner.search->space;
-    int             chains = (int)s->options.chains, knobs = space->knob_count;
-    size_t          size = (size_t)chains * (size_t)knobs;
-    MerIndex       *moved = mer_heap_zeroed(size + 1, sizeof *moved);
-    float          *rows = mer_heap_zeroed(size + 1, sizeof *rows);
-    float          *now = mer_heap_zeroed(2 * (size_t)chains, sizeof *now), *next = now + chains;
+    int             chains = (int)s->options.chains;
+    MerIndex       *moved = MER_ARRAY(scratch, MerIndex, (int64_t)chains * space->knob_count + 1);
+    float          *now = MER_ARRAY(scratch, float, chains);
+    float          *next = MER_ARRAY(scratch, float, chains);
     int64_t         last_change = 0;
     double          step = 1.0 / (double)(s->options.steps + 1);
     start_chains(s);
-    for (int64_t i = 0; i <= s->options.steps && i - last_change < s->options.patience; i++) {
-        MerIndex *points = i == 0 ? s->chains : moved;
-        if (i > 0) {
-            propose(s, moved);
-        }
-        mer_tuner_features(&s->tuner, chains, points, rows);
-        predict(s, chains, rows, i == 0 ? now : next);
+    predict(s, chains, s->chains, now);
+    for (int c = 0; c < chains; c++) {
+        offer(s, top, mer_point_at(space, s->chains, c), now[c]);
+    }
+    for (int64_t i = 1; i <= s->options.steps && i - last_change < s->options.patience &&
+                        !mer_is_cancelled(s->tuner.search->notes);
+         i++) {
         double heat = 1 - step * (double)(i - 1);
+        propose(s, moved);
+        predict(s, chains, moved, next);
         for (int c = 0; c < chains; c++) {
-            MerIndex *point = mer_tuner_point(&s->tuner, points, c);
-            float     value = i == 0 ? now[c] : next[c];
-            bool      is_better = top->count < top->capacity || value > top->values[top->worst];
-            bool      is_legal = mer_tuner_is_legal(&s->tuner, point);
-            if (is_better && is_legal && mer_tuner_is_new(&s->tuner, point) &&
-                mer_top_offer(top, point, value)) {
-                last_change = i;
+            MerIndex *point = mer_point_at(space, moved, c);
+            double    chance = exp(fmin((next[c] - now[c]) / (heat + 1e-5), 1));
+            last_change = offer(s, top, point, next[c]) ? i : last_change;
+            if (mer_rng_unit(s->tuner.search->rng) < chance &&
+                mer_tuner_is_legal(&s->tuner, point)) {
+                mer_point_copy(space, mer_point_at(space, s->chains, c), point);
+                now[c] = next[c];
             }
-            double chance = i == 0 ? 0 : exp(fmin((next[c] - now[c]) / (heat + 1e-5), 1));
-            if (i > 0 && mer_rng_unit(s->tuner.search->rng) < chance && is_legal) {
-                memcpy(mer_tuner_point(&s->tuner, s->chains, c), point,
-                       (size_t)knobs * sizeof *point);
-                now[c] = value;
-            }
-        }
-        if (mer_is_cancelled(s->tuner.search->notes)) {
-            break;
         }
     }
-    free(now);
-    free(rows);
-    free(moved);
 }
 
 /* Greedy, each with the most choices that none before it has (TVM's submodular pick): a new choice
  * counts 1 beside the predicted value. */
-static void diversify(const State *s, MerTop *top, int count)
+static void diversify(const State *s, MerTop *top, int count, MerArena *scratch)
 {
     const MerSpace *space = s->tuner.search->space;
-    int knobs = space->knob_count, *first = mer_heap_zeroed((size_t)knobs + 1, sizeof *first);
+    int             knobs = space->knob_count, *first = MER_ARRAY(scratch, int, knobs + 1);
     for (int k = 0; k < knobs; k++) {
         first[k + 1] = first[k] + space->knobs[k].choices;
     }
-    bool *is_seen = mer_heap_zeroed((size_t)first[knobs] + 1, sizeof *is_seen);
+    bool *is_seen = MER_ARRAY(scratch, bool, first[knobs] + 1);
     for (int i = 0; i < count && i < top->count; i++) {
         int   best = i;
         float most = -INFINITY;
         for (int j = i; j < top->count; j++) {
-            float gain = top->values[j];
+            const MerIndex *point = mer_point_at(space, top->points, j);
+            float           gain = top->values[j];
             for (int k = 0; k < knobs; k++) {
-                gain += is_seen[first[k] + top->points[(int64_t)j * knobs + k]] ? 0 : 1;
+                gain += is_seen[first[k] + point[k]] ? 0 : 1;
             }
             best = gain > most ? j : best;
             most = gain > most ? gain : most;
@@ -290,15 +278,13 @@ static void diversify(const State *s, MerTop *top, int count)
         top->values[i] = top->values[best];
         top->values[best] = value;
         for (int k = 0; k < knobs; k++) {
-            MerIndex *a = &top->points[(int64_t)i * knobs + k];
-            MerIndex *b = &top->points[(int64_t)best * knobs + k], swapped = *a;
+            MerIndex *a = mer_point_at(space, top->points, i) + k;
+            MerIndex *b = mer_point_at(space, top->points, best) + k, swapped = *a;
             *a = *b;
             *b = swapped;
             is_seen[first[k] + *a] = true;
         }
     }
-    free(is_seen);
-    free(first);
 }
 
 static bool is_stopped(const State *s)
@@ -310,20 +296,31 @@ static bool is_stopped(const State *s)
 /* How well the trees ranked what has been measured since: a line of the log per plan. */
 static void note_quality(State *s)
 {
-    int    count = s->predicted_count;
-    float *truth = mer_heap_zeroed((size_t)count + 1, sizeof *truth);
     char   json[120];
-    for (int i = 0; i < count; i++) {
-        truth[i] = (float)mer_tuner_reward(
-            &s->tuner, s->tuner.scores[s->tuner.count - s->tuner.plan_count + i]);
-    }
-    double found = count > 1 ? mer_rank_correlation(count, s->predicted, truth) : NAN;
-    free(truth);
+    double found = mer_tuner_agreement(&s->tuner, s->predicted_count, s->predicted);
     if (isfinite(found)) {
         snprintf(json, sizeof json, "{\"measured\": %d, \"surrogate_rank\": %.6g}", s->tuner.count,
                  found);
         mer_epoch(s->tuner.search->notes, "tuning", ++s->iteration, 0, json);
     }
+}
+
+/* Plans what the trees think most of. */
+static void search_trees(State *s, int count, MerArena *scratch)
+{
+    const MerSpace *space = s->tuner.search->space;
+    int             wanted = (int)((int)s->options.plan_size * s->options.diversity);
+    MerTop          top = mer_top_make(wanted, space->knob_count, scratch);
+    anneal(s, &top, scratch);
+    mer_top_sort(&top);
+    if (s->options.diversity > 1) {
+        diversify(s, &top, count, scratch);
+    }
+    for (int i = 0; i < top.count && s->tuner.plan_count < count; i++) {
+        s->predicted[s->tuner.plan_count] = top.values[i];
+        mer_tuner_add(&s->tuner, mer_point_at(space, top.points, i));
+    }
+    s->predicted_count = s->tuner.plan_count;
 }
 
 static void plan(State *s)
@@ -335,28 +332,15 @@ static void plan(State *s)
         mer_tuner_add_random(tuner, size); /* nothing to learn from */
         return;
     }
-    if (fit(s, &error) != MER_OK) {
-        char json[sizeof error.message + 20];
-        snprintf(json, sizeof json, "{\"reason\": \"%s\"}", error.message);
-        mer_note(tuner->search->notes, "training_failed", json);
-        s->is_failed = true;
-        return;
-    }
     MerArena *scratch = mer_arena_new();
-    MerTop    top =
-        mer_top_make((int)(size * s->options.diversity), tuner->search->space->knob_count, scratch);
-    anneal(s, &top);
-    mer_top_sort(&top);
-    if (s->options.diversity > 1) {
-        diversify(s, &top, size - random);
+    s->is_failed = fit(s, scratch, &error) != MER_OK;
+    if (s->is_failed) {
+        mer_note_failure(tuner->search->notes, &error);
+    } else {
+        search_trees(s, size - random, scratch);
+        mer_tuner_add_random(tuner, size - tuner->plan_count);
     }
-    for (int i = 0; i < top.count && tuner->plan_count < size - random; i++) {
-        s->predicted[tuner->plan_count] = top.values[i];
-        mer_tuner_add(tuner, mer_tuner_point(tuner, top.points, i));
-    }
-    s->predicted_count = tuner->plan_count;
     mer_arena_free(scratch);
-    mer_tuner_add_random(tuner, size - tuner->plan_count);
 }
 
 static int ask(void *state, MerProposal *proposals, int capacity)
@@ -375,24 +359,14 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     return mer_tuner_ask(&s->tuner, proposals, capacity);
 }
 
-static void tell(void *state, const MerTrial *trials, int count)
-{
-    mer_tuner_tell(&((State *)state)->tuner, trials, count);
-}
-
 static bool opinions(const void *state, int count, const MerIndex *points, MerOpinion *list)
 {
-    const State *s = state;
-    size_t       knobs = (size_t)s->tuner.search->space->knob_count;
-    float       *rows = mer_heap_zeroed((size_t)count * knobs + 1, sizeof *rows);
-    float       *values = mer_heap_zeroed((size_t)count + 1, sizeof *values);
-    mer_tuner_features(&s->tuner, count, points, rows);
-    predict(s, count, rows, values);
+    float *values = mer_heap_zeroed((size_t)count + 1, sizeof *values);
+    predict(state, count, points, values);
     for (int i = 0; i < count; i++) {
         list[i] = (MerOpinion){.surrogate = values[i], .critic = NAN};
     }
     free(values);
-    free(rows);
     return true;
 }
 
@@ -438,15 +412,15 @@ static MerStatus save_policy(State *s, MerStream *stream, MerError *error)
 
 static MerStatus keep_all(State *s, MerStream *stream, MerError *error)
 {
-    int64_t knobs = s->tuner.search->space->knob_count;
+    const MerSpace *space = s->tuner.search->space;
     mer_stream_int(stream, s->options.chains, s->options.chains, s->options.chains);
     keep_history(&s->history, stream);
     mer_tuner_keep(&s->tuner, stream);
     s->has_chains = mer_stream_int(stream, s->has_chains, 0, 1);
     s->iteration = (int)mer_stream_int(stream, s->iteration, 0, INT32_MAX);
-    mer_stream_bytes(stream, s->chains, sizeof *s->chains, s->options.chains * knobs);
+    mer_stream_bytes(stream, s->chains, sizeof *s->chains, s->options.chains * space->knob_count);
     for (int64_t c = 0; c < s->options.chains && !stream->is_broken && s->has_chains; c++) {
-        stream->is_broken = !mer_space_contains(s->tuner.search->space, s->chains + c * knobs);
+        stream->is_broken = !mer_space_contains(space, mer_point_at(space, s->chains, c));
     }
     s->predicted_count = (int)mer_stream_int(stream, s->predicted_count, 0, s->options.plan_size);
     mer_stream_bytes(stream, s->predicted, sizeof *s->predicted, s->predicted_count);
@@ -495,7 +469,7 @@ const MerOptimizerClass mer_optimizer_autotvm = {
     .state_size = sizeof(State),
     .open = open_autotvm,
     .ask = ask,
-    .tell = tell,
+    .tell = mer_tuner_tell,
     .save = save,
     .load = load,
     .next_task = next_task,

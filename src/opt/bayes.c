@@ -2,13 +2,14 @@
  * those with the largest expected improvement (Jones, Schonlau and Welch, Journal of Global Optimization
  * 13, 1998) among random points and neighbours of the best ones. Infeasible points count as the worst
  * feasible one. Costs grow with the cube of the points in the model: meant for small budgets. */
+#include "base/option_rows.h"
 #include "base/stats.h"
 #include "learn/gaussian_process.h"
 #include "mercator/search.h"
+#include "opt/points.h"
 #include "space/positions.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 typedef struct Options {
@@ -16,20 +17,14 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"initial", MER_OPTION_INT, offsetof(Options, initial), "16", 1, 100000, NULL,
-     "random points before the model"},
-    {"random", MER_OPTION_INT, offsetof(Options, random), "64", 0, 100000, NULL,
-     "random candidates per model"},
-    {"local", MER_OPTION_INT, offsetof(Options, local), "256", 1, 100000, NULL,
-     "candidates per model that are neighbours of the best points"},
-    {"parents", MER_OPTION_INT, offsetof(Options, parents), "4", 1, 1000, NULL,
-     "how many best points those are"},
-    {"refit", MER_OPTION_INT, offsetof(Options, refit), "10", 1, 1e9, NULL,
-     "points between two searches for length scales and noise"},
-    {"points", MER_OPTION_INT, offsetof(Options, points), "500", 4, 4000, NULL,
-     "points in the model; later the best half and the newest stay"},
-    {"batch", MER_OPTION_INT, offsetof(Options, batch), "0", 0, 10000, NULL,
-     "points proposed per model; 0: one, and one more for every 50 points in the model"},
+    MER_INT(initial, "16", 1, 100000, "random points before the model"),
+    MER_INT(random, "64", 0, 100000, "random candidates per model"),
+    MER_INT(local, "256", 1, 100000, "candidates per model that are neighbours of the best points"),
+    MER_INT(parents, "4", 1, 1000, "how many best points those are"),
+    MER_INT(refit, "10", 1, 1e9, "points between two searches for length scales and noise"),
+    MER_INT(points, "500", 4, 4000, "points in the model; later the best half and the newest stay"),
+    MER_INT(batch, "0", 0, 10000,
+            "points proposed per model; 0: one, and one more for every 50 points in the model"),
     {0}};
 
 static const MerPreset presets[] = {{"map", "random=512,local=64,batch=1"}, {NULL, NULL}};
@@ -94,16 +89,6 @@ static MerStatus open_bayes(void *state, const MerSearch *search, const void *gi
     return MER_OK;
 }
 
-static MerIndex *point_at(const State *s, MerIndex *points, int i)
-{
-    return points + (size_t)i * (size_t)s->space->knob_count;
-}
-
-static void copy(const State *s, MerIndex *to, const MerIndex *from)
-{
-    memcpy(to, from, (size_t)s->space->knob_count * sizeof *to);
-}
-
 /* Gives infeasible points the value of the worst feasible one, then learns. */
 static bool fit(State *s)
 {
@@ -124,11 +109,13 @@ static int draw_candidates(State *s)
     int parents = s->feasible < s->options.parents ? s->feasible : (int)s->options.parents;
     int count = (int)(s->options.random + s->options.local);
     for (int i = 0; i < count; i++) {
-        MerIndex *candidate = point_at(s, s->candidates, i);
+        MerIndex *candidate = mer_point_at(s->space, s->candidates, i);
         if (i < s->options.random) {
             mer_space_sample(s->space, s->rng, candidate);
         } else {
-            copy(s, candidate, point_at(s, s->points, s->order[mer_rng_below(s->rng, parents)]));
+            mer_point_copy(
+                s->space, candidate,
+                mer_point_at(s->space, s->points, s->order[mer_rng_below(s->rng, parents)]));
             mer_moves_step(&s->moves, s->rng, candidate);
         }
         mer_positions_from_point(&s->positions, candidate,
@@ -151,19 +138,16 @@ static double expected_improvement(double best, double mean, double deviation)
 
 static bool is_known(const State *s, const MerIndex *point)
 {
-    size_t bytes = (size_t)s->space->knob_count * sizeof *point;
-    for (int i = 0; i < s->gp.count; i++) {
-        if (memcmp(point_at(s, s->points, i), point, bytes) == 0) {
-            return true;
-        }
+    bool is_found = false;
+    for (int i = 0; i < s->gp.count && !is_found; i++) {
+        is_found = mer_point_equal(s->space, mer_point_at(s->space, s->points, i), point);
     }
-    return false;
+    return is_found;
 }
 
 /* The candidate with the largest gain; it and its equals are not taken again. */
 static bool take_candidate(State *s, int count, MerIndex *point)
 {
-    size_t bytes = (size_t)s->space->knob_count * sizeof *point;
     for (;;) {
         int best = 0;
         for (int i = 1; i < count; i++) {
@@ -172,9 +156,10 @@ static bool take_candidate(State *s, int count, MerIndex *point)
         if (!(s->gains[best] > 0)) {
             return false;
         }
-        copy(s, point, point_at(s, s->candidates, best));
+        mer_point_copy(s->space, point, mer_point_at(s->space, s->candidates, best));
         for (int i = 0; i < count; i++) {
-            bool is_equal = memcmp(point_at(s, s->candidates, i), point, bytes) == 0;
+            bool is_equal =
+                mer_point_equal(s->space, mer_point_at(s->space, s->candidates, i), point);
             s->gains[i] = is_equal ? -1 : s->gains[i];
         }
         if (!is_known(s, point)) {
@@ -250,7 +235,7 @@ static void tell(void *state, const MerTrial *trials, int count)
         s->ages[place] = trials[i].index;
         s->feasible += score < INFINITY;
         s->told++;
-        copy(s, point_at(s, s->points, place), trials[i].point);
+        mer_point_copy(s->space, mer_point_at(s->space, s->points, place), trials[i].point);
         mer_positions_from_point(&s->positions, trials[i].point, vector);
         mer_gp_put(&s->gp, place, vector, 0);
     }

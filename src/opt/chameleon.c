@@ -3,11 +3,11 @@
  * clusters' centres are measured. Constants as in the authors' code: the sampler of the released
  * repository, the agent of its precursor ReLeASE. */
 #include "base/memory.h"
+#include "base/stats.h"
 #include "mercator/view.h"
 #include "opt/explorer.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,35 +21,35 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"plan_size", MER_OPTION_INT, offsetof(Options, plan_size), "64", 8, 10000, NULL,
-     "best points of a walk that are clustered, and the most clusters"},
-    {"cluster_step", MER_OPTION_INT, offsetof(Options, cluster_step), "8", 1, 1000, NULL,
-     "clusters tried: so many, twice as many, and so on"},
-    {"knee", MER_OPTION_REAL, offsetof(Options, knee), "2.5", 1, 1000, NULL,
-     "more clusters are worth it while they divide the loss by more than this"},
-    {"lloyd", MER_OPTION_INT, offsetof(Options, lloyd), "100", 1, 1e6, NULL,
-     "iterations of k-means"},
-    {"synthesis", MER_OPTION_CHOICE, offsetof(Options, synthesis), "random", 0, 0, "random|mode",
-     "the knobs that are not clustered: any candidate's choice, or the most frequent one"},
-    MER_EXPLORER_COMMON_OPTIONS(Options, "500", "0", "knob", "128", "32"),
+    MER_INT(plan_size, "64", 8, 10000,
+            "best points of a walk that are clustered, and the most clusters"),
+    MER_INT(cluster_step, "8", 1, 1000, "clusters tried: so many, twice as many, and so on"),
+    MER_REAL(knee, "2.5", 1, 1000,
+             "more clusters are worth it while they divide the loss by more than this"),
+    MER_INT(lloyd, "100", 1, 1e6, "iterations of k-means"),
+    MER_CHOICE(
+        synthesis, "random", "random|mode",
+        "the knobs that are not clustered: any candidate's choice, or the most frequent one"),
+    MER_EXPLORER_COMMON_OPTIONS("500", "0", "knob", "128", "32"),
     {0}};
 
 typedef struct State {
+    MerExplorer explorer; /* first: told as a MerTuner */
     Options     options;
-    MerExplorer explorer;
     int64_t     iteration;
-    bool        is_failed;
 } State;
 
 static MerStatus open_chameleon(void *state, const MerSearch *search, const void *given,
                                 MerError *error)
 {
+    (void)error;
     State *s = state;
     *s = (State){.options = *(const Options *)given};
     s->options.explorer.agents = MER_SHARING_ONE;
     s->options.explorer.critic = MER_CRITIC_OWN;
     s->options.explorer.observation = 1; /* all there is */
-    return mer_explorer_open(&s->explorer, search, &s->options.explorer, error);
+    mer_explorer_open(&s->explorer, search, &s->options.explorer);
+    return MER_OK;
 }
 
 static MerStatus next_task(void *state, const MerSearch *search, MerError *error)
@@ -74,18 +74,16 @@ static double distance(const int *a, const int *b)
 }
 
 /* The two knobs with the most choices; ties: the first. */
-static void choose_knobs(const MerSpace *space, int *chosen)
+static void choose_knobs(const MerSpace *space, int *chosen, MerArena *scratch)
 {
-    chosen[0] = chosen[1] = -1;
-    for (int place = 0; place < 2; place++) {
-        for (int k = 0; k < space->knob_count; k++) {
-            bool is_free = place == 0 || k != chosen[0];
-            bool is_more =
-                chosen[place] < 0 || space->knobs[k].choices > space->knobs[chosen[place]].choices;
-            chosen[place] = is_free && is_more ? k : chosen[place];
-        }
-        chosen[place] = chosen[place] < 0 ? chosen[0] : chosen[place];
+    double *fewness = MER_ARRAY(scratch, double, space->knob_count);
+    int    *order = MER_ARRAY(scratch, int, space->knob_count);
+    for (int k = 0; k < space->knob_count; k++) {
+        fewness[k] = -space->knobs[k].choices;
     }
+    mer_sort_order(fewness, space->knob_count, order);
+    chosen[0] = order[0];
+    chosen[1] = order[space->knob_count > 1];
 }
 
 static double assign(Clusters *c)
@@ -206,7 +204,7 @@ static void sample(State *s)
                    .of = MER_ARRAY(scratch, int, top.count + 1)};
     MerIndex *point = MER_ARRAY(scratch, MerIndex, space->knob_count + 1);
     mer_top_sort(&top);
-    choose_knobs(space, c.knobs);
+    choose_knobs(space, c.knobs, scratch);
     for (int i = 0; i < 2 * top.count; i++) {
         c.x[i] = top.points[(int64_t)(i / 2) * top.knobs + c.knobs[i % 2]];
     }
@@ -223,18 +221,9 @@ static void sample(State *s)
 
 static void plan(State *s)
 {
-    MerError  error = {0};
     MerTuner *tuner = &s->explorer.tuner;
     s->iteration++;
-    if (tuner->best >= 0 && tuner->search->space->knob_count > 0) {
-        if (mer_explorer_fit(&s->explorer, &error) != MER_OK ||
-            mer_explorer_walk(&s->explorer, &error) != MER_OK) {
-            char json[sizeof error.message + 20];
-            snprintf(json, sizeof json, "{\"reason\": \"%s\"}", error.message);
-            mer_note(tuner->search->notes, "training_failed", json);
-            s->is_failed = true;
-            return;
-        }
+    if (mer_explorer_walk(&s->explorer)) {
         sample(s);
         char json[200];
         snprintf(json, sizeof json,
@@ -243,7 +232,7 @@ static void plan(State *s)
                  fmax(0, mer_team_entropy(s->explorer.team)));
         mer_epoch(tuner->search->notes, "tuning", (int)s->iteration, 0, json);
     }
-    if (tuner->plan_count == 0) {
+    if (tuner->plan_count == 0 && !s->explorer.is_failed) {
         mer_tuner_add_random(tuner, (int)s->options.cluster_step);
     }
 }
@@ -251,10 +240,10 @@ static void plan(State *s)
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State *s = state;
-    if (!s->is_failed && mer_tuner_needs_plan(&s->explorer.tuner)) {
+    if (!s->explorer.is_failed && mer_tuner_needs_plan(&s->explorer.tuner)) {
         plan(s);
     }
-    return s->is_failed ? 0 : mer_tuner_ask(&s->explorer.tuner, proposals, capacity);
+    return s->explorer.is_failed ? 0 : mer_tuner_ask(&s->explorer.tuner, proposals, capacity);
 }
 
 static bool opinions(const void *state, int count, const MerIndex *points, MerOpinion *list)
@@ -262,11 +251,6 @@ static bool opinions(const void *state, int count, const MerIndex *points, MerOp
     const State *s = state;
     mer_explorer_opinions(&s->explorer, count, points, list);
     return s->explorer.steps > 0;
-}
-
-static void tell(void *state, const MerTrial *trials, int count)
-{
-    mer_tuner_tell(&((State *)state)->explorer.tuner, trials, count);
 }
 
 static MerStatus save(const void *state, MerKeep what, FILE *file, MerError *error)
@@ -302,7 +286,7 @@ const MerOptimizerClass mer_optimizer_chameleon = {
     .state_size = sizeof(State),
     .open = open_chameleon,
     .ask = ask,
-    .tell = tell,
+    .tell = mer_tuner_tell,
     .save = save,
     .load = load,
     .next_task = next_task,

@@ -2,6 +2,7 @@
  * in [0,1), with restarts of doubled population (IPOP, Auger and Hansen, CEC 2005) and a least deviation
  * per knob, so that choices do not freeze (after the margin of Hamano et al., GECCO 2022). Above
  * `diagonal` knobs only variances are learned (sep-CMA-ES, Ros and Hansen, PPSN 2008). */
+#include "base/option_rows.h"
 #include "mercator/search.h"
 
 #include "base/linalg.h"
@@ -10,7 +11,6 @@
 #include "space/positions.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 enum { MAX_LAMBDA = 1024 };
@@ -21,18 +21,13 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"lambda", MER_OPTION_INT, offsetof(Options, lambda), "0", 0, MAX_LAMBDA, NULL,
-     "points per generation; 0: 4 + floor(3 ln knobs)"},
-    {"sigma", MER_OPTION_REAL, offsetof(Options, sigma), "0.15", 1e-6, 10, NULL,
-     "first step size, in ranges of a knob"},
-    {"start", MER_OPTION_INT, offsetof(Options, start), "100", 0, 1e6, NULL,
-     "uniform points the best of which becomes the first mean; 0: the middle of the space"},
-    {"margin", MER_OPTION_REAL, offsetof(Options, margin), "0.25", 0, 10, NULL,
-     "least deviation of a knob, in widths of one choice"},
-    {"growth", MER_OPTION_REAL, offsetof(Options, growth), "2", 1, 10, NULL,
-     "what lambda is multiplied with at a restart"},
-    {"diagonal", MER_OPTION_INT, offsetof(Options, diagonal), "200", 0, 1e9, NULL,
-     "number of knobs above which only variances are learned"},
+    MER_INT(lambda, "0", 0, MAX_LAMBDA, "points per generation; 0: 4 + floor(3 ln knobs)"),
+    MER_REAL(sigma, "0.15", 1e-6, 10, "first step size, in ranges of a knob"),
+    MER_INT(start, "100", 0, 1e6,
+            "uniform points the best of which becomes the first mean; 0: the middle of the space"),
+    MER_REAL(margin, "0.25", 0, 10, "least deviation of a knob, in widths of one choice"),
+    MER_REAL(growth, "2", 1, 10, "what lambda is multiplied with at a restart"),
+    MER_INT(diagonal, "200", 0, 1e9, "number of knobs above which only variances are learned"),
     {0}};
 
 static const MerPreset presets[] = {{"map", "sigma=0.3,start=0,margin=0"},
@@ -51,6 +46,7 @@ typedef struct State {
     double      *mean, *path_sigma, *path_c;
     /* C = vectors diag(axes^2) vectors^T; diagonal: n numbers */
     double *covariance, *vectors, *axes;
+    size_t  cells; /* of covariance and vectors */
     double *work, *capacity;
     double  sigma;
     int64_t generation, eigen_age, last_gain;
@@ -93,10 +89,9 @@ static void set_rates(State *s)
 
 static void start_run(State *s)
 {
-    size_t cells = s->is_diagonal ? (size_t)s->n : (size_t)s->n * (size_t)s->n;
     set_rates(s);
-    memset(s->covariance, 0, cells * sizeof *s->covariance);
-    memset(s->vectors, 0, cells * sizeof *s->vectors);
+    memset(s->covariance, 0, s->cells * sizeof *s->covariance);
+    memset(s->vectors, 0, s->cells * sizeof *s->vectors);
     for (int k = 0; k < s->n; k++) {
         size_t diagonal = s->is_diagonal ? (size_t)k : (size_t)k * (size_t)(s->n + 1);
         s->covariance[diagonal] = s->vectors[diagonal] = s->axes[k] = 1;
@@ -126,9 +121,9 @@ static MerStatus open_cmaes(void *state, const MerSearch *search, const void *gi
     s->is_diagonal = s->n > s->options.diagonal;
     s->lambda = s->options.lambda > 0 ? (int)s->options.lambda : 4 + (int)(3 * log(fmax(1, s->n)));
     s->lambda = s->lambda < 2 ? 2 : s->lambda;
-    size_t cells = (s->is_diagonal ? (size_t)s->n : (size_t)s->n * (size_t)s->n) + 1;
-    s->covariance = MER_ARRAY(arena, double, cells);
-    s->vectors = MER_ARRAY(arena, double, cells);
+    s->cells = s->is_diagonal ? (size_t)s->n : (size_t)s->n * (size_t)s->n;
+    s->covariance = MER_ARRAY(arena, double, s->cells + 1);
+    s->vectors = MER_ARRAY(arena, double, s->cells + 1);
     s->axes = MER_ARRAY(arena, double, s->n + 1);
     s->mean = MER_ARRAY(arena, double, s->n + 1);
     s->path_sigma = MER_ARRAY(arena, double, s->n + 1);
@@ -240,10 +235,9 @@ static void add_outer(State *s, double factor, const double *x)
 /* Tutorial, eq. 47. `weights` of the `count` samples used sum to 1. */
 static void update_covariance(State *s, int count, double total, bool is_path_taken)
 {
-    size_t cells = s->is_diagonal ? (size_t)s->n : (size_t)s->n * (size_t)s->n;
     double lost = is_path_taken ? 0 : s->c_c * (2 - s->c_c);
     double keep = 1 - s->c_1 - s->c_mu + s->c_1 * lost;
-    for (size_t i = 0; i < cells; i++) {
+    for (size_t i = 0; i < s->cells; i++) {
         s->covariance[i] *= keep;
     }
     add_outer(s, s->c_1, s->path_c);

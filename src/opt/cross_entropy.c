@@ -1,13 +1,13 @@
 /* The cross-entropy method on any space (Rubinstein, Methodology and Computing in Applied Probability 1, 1999): one
  * table of probabilities per knob, drawn from independently, that moves towards how often the best points of a
  * generation chose what. Knobs with very many choices share cells between neighbours. */
+#include "base/option_rows.h"
 #include "mercator/search.h"
 
 #include "base/stats.h"
-#include "base/stream.h"
+#include "opt/points.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 enum { MAX_CELLS = 256 };
@@ -18,12 +18,9 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"population", MER_OPTION_INT, offsetof(Options, population), "100", 2, 100000, NULL,
-     "points per generation"},
-    {"elite", MER_OPTION_REAL, offsetof(Options, elite), "0.1", 0.001, 1, NULL,
-     "best share of a generation that the tables move towards"},
-    {"smoothing", MER_OPTION_REAL, offsetof(Options, smoothing), "0.7", 0, 1, NULL,
-     "how far they move: 1 forgets what was before"},
+    MER_INT(population, "100", 2, 100000, "points per generation"),
+    MER_REAL(elite, "0.1", 0.001, 1, "best share of a generation that the tables move towards"),
+    MER_REAL(smoothing, "0.7", 0, 1, "how far they move: 1 forgets what was before"),
     {0}};
 
 typedef struct State {
@@ -110,7 +107,7 @@ static MerIndex draw(const State *s, int knob)
 
 static MerIndex *point_of(const State *s, int which)
 {
-    return s->points + (int64_t)which * s->space->knob_count;
+    return mer_point_at(s->space, s->points, which);
 }
 
 static int ask(void *state, MerProposal *proposals, int capacity)
@@ -122,7 +119,7 @@ static int ask(void *state, MerProposal *proposals, int capacity)
         for (int k = 0; k < s->space->knob_count; k++) {
             point[k] = draw(s, k);
         }
-        memcpy(proposals[i].point, point, (size_t)s->space->knob_count * sizeof *point);
+        mer_point_copy(s->space, proposals[i].point, point);
     }
     s->asked += count;
     return count;
@@ -130,13 +127,11 @@ static int ask(void *state, MerProposal *proposals, int capacity)
 
 static bool is_one_point(const State *s)
 {
-    size_t bytes = (size_t)s->space->knob_count * sizeof *s->points;
-    for (int i = 1; i < s->population; i++) {
-        if (memcmp(point_of(s, i), s->points, bytes) != 0) {
-            return false;
-        }
+    bool is_one = true;
+    for (int i = 1; i < s->population && is_one; i++) {
+        is_one = mer_point_equal(s->space, point_of(s, i), s->points);
     }
-    return true;
+    return is_one;
 }
 
 /* Infeasible points are never among the elites; without a feasible one nothing is learned. */
@@ -172,8 +167,7 @@ static void tell(void *state, const MerTrial *trials, int count)
         if (trials[i].warm && s->asked > s->told) {
             continue; /* every place of this generation is taken by what was asked for */
         }
-        memcpy(point_of(s, s->told), trials[i].point,
-               (size_t)s->space->knob_count * sizeof *s->points);
+        mer_point_copy(s->space, point_of(s, s->told), trials[i].point);
         s->scores[s->told++] = trials[i].score;
         s->asked = s->asked > s->told ? s->asked : s->told;
         if (s->told == s->population) {

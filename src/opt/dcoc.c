@@ -11,7 +11,6 @@
 #include "opt/point_critic.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,36 +24,31 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    MER_EXPLORER_OPTION(Options, agents, MER_OPTION_CHOICE, "three", 0, 0,
-                        "three|one|clustered|all",
-                        "who owns the knobs: as the space shares them out, one agent, one per "
-                        "cluster of correlated knobs, one per knob"),
-    MER_EXPLORER_OPTION(Options, heads, MER_OPTION_CHOICE, "independent", 0, 0, "independent|joint",
-                        "of an agent's knobs; joint: each given the moves of those before"),
-    MER_EXPLORER_OPTION(Options, observation, MER_OPTION_CHOICE, "global", 0, 0, "own|global",
-                        "what an agent sees: its own knobs, or all"),
-    MER_EXPLORER_OPTION(Options, critic, MER_OPTION_CHOICE, "central", 0, 0, "central|own|none",
-                        "one for all agents, one for each, or none: then the trees alone tell the "
-                        "confidence"),
-    {"sampling", MER_OPTION_CHOICE, offsetof(Options, sampling), "confidence", 0, 0,
-     "confidence|uniform", "how candidates become measurements; uniform: as many, by chance"},
-    {"draw", MER_OPTION_INT, offsetof(Options, draw), "16", 1, 10000, NULL,
-     "candidates drawn per iteration"},
-    {"threshold", MER_OPTION_REAL, offsetof(Options, threshold), "0.5", 0, 1, NULL,
-     "quantile of the drawn confidences below which a draw is dropped"},
-    {"synthesis", MER_OPTION_REAL, offsetof(Options, synthesis), "0.25", 0, 1, NULL,
-     "points made of frequent choices, as a share of the draw"},
-    {"temperature", MER_OPTION_REAL, offsetof(Options, temperature), "0.1", 0, 1000, NULL,
-     "of the draw, in deviations of the confidence; 0: the highest ones"},
-    {"trust", MER_OPTION_REAL, offsetof(Options, trust), "1", 0, 1, NULL,
-     "share of the critic in the confidence; the rest is what the trees say"},
-    {"critic_steps", MER_OPTION_INT, offsetof(Options, critic_steps), "500", 0, 1e6, NULL,
-     "of the critic's training on measurements, per iteration"},
-    MER_EXPLORER_OPTION(Options, neighbours, MER_OPTION_INT, "4", 0, 16, NULL,
-                        "best points whose neighbours by one or two knobs are candidates too"),
-    {"iterations", MER_OPTION_INT, offsetof(Options, iterations), "0", 0, 1e9, NULL,
-     "per task; 0: as many as the budget allows"},
-    MER_EXPLORER_COMMON_OPTIONS(Options, "40", "0.5", "product", "8", "0"),
+    MER_CHOICE_AT("agents", explorer.agents, "three", "three|one|clustered|all",
+                  "who owns the knobs: as the space shares them out, one agent, one per "
+                  "cluster of correlated knobs, one per knob"),
+    MER_CHOICE_AT("heads", explorer.team.heads, "independent", "independent|joint",
+                  "of an agent's knobs; joint: each given the moves of those before"),
+    MER_CHOICE_AT("observation", explorer.observation, "global", "own|global",
+                  "what an agent sees: its own knobs, or all"),
+    MER_CHOICE_AT("critic", explorer.critic, "central", "central|own|none",
+                  "one for all agents, one for each, or none: then the trees alone tell the "
+                  "confidence"),
+    MER_CHOICE(sampling, "confidence", "confidence|uniform",
+               "how candidates become measurements; uniform: as many, by chance"),
+    MER_INT(draw, "16", 1, 10000, "candidates drawn per iteration"),
+    MER_REAL(threshold, "0.5", 0, 1,
+             "quantile of the drawn confidences below which a draw is dropped"),
+    MER_REAL(synthesis, "0.25", 0, 1, "points made of frequent choices, as a share of the draw"),
+    MER_REAL(temperature, "0.1", 0, 1000,
+             "of the draw, in deviations of the confidence; 0: the highest ones"),
+    MER_REAL(trust, "1", 0, 1,
+             "share of the critic in the confidence; the rest is what the trees say"),
+    MER_INT(critic_steps, "500", 0, 1e6, "of the critic's training on measurements, per iteration"),
+    MER_INT_AT("neighbours", explorer.neighbours, "4", 0, 16,
+               "best points whose neighbours by one or two knobs are candidates too"),
+    MER_INT(iterations, "0", 0, 1e9, "per task; 0: as many as the budget allows"),
+    MER_EXPLORER_COMMON_OPTIONS("40", "0.5", "product", "8", "0"),
     {0}};
 
 static const MerPreset presets[] = {
@@ -67,17 +61,17 @@ static const MerPreset presets[] = {
     {NULL, NULL}};
 
 typedef struct State {
+    MerExplorer     explorer; /* first: told as a MerTuner */
     Options         options;
-    MerExplorer     explorer;
     MerPointCritic *critic;    /* NULL: none */
     int             told;      /* records that the critic has seen */
     int64_t         iteration; /* of this task */
     int             improved;  /* iteration of the last better point */
     double          best;      /* then */
-    bool            is_failed, has_stalled, has_converged;
-    int             drawn, kept, synthesised;  /* of the plan under way, */
-    int             planned, planned_capacity; /* and what was thought of its points */
-    float          *by_trees, *by_critic;      /* (planned) */
+    bool            has_stalled, has_converged;
+    int             drawn, kept, synthesised; /* of the plan under way, */
+    int             planned;                  /* and what was thought of its points */
+    float          *by_trees, *by_critic;     /* (planned) */
 } State;
 
 static bool has_critic(const State *s)
@@ -101,10 +95,12 @@ static void begin(State *s)
 
 static MerStatus open_dcoc(void *state, const MerSearch *search, const void *given, MerError *error)
 {
+    (void)error;
     State *s = state;
     *s = (State){.options = *(const Options *)given};
     begin(s);
-    return mer_explorer_open(&s->explorer, search, &s->options.explorer, error);
+    mer_explorer_open(&s->explorer, search, &s->options.explorer);
+    return MER_OK;
 }
 
 static MerStatus next_task(void *state, const MerSearch *search, MerError *error)
@@ -168,34 +164,30 @@ static int by_key(const void *a, const void *b)
 
 /* How much a point promises, mean 0 and deviation 1 over all: what the trees predict and what the
  * critic says. */
-static void rate(State *s, int count, Candidate *list)
+static void rate(State *s, int count, Candidate *list, MerArena *scratch)
 {
-    double *values = mer_heap_zeroed(2 * (size_t)count + 1, sizeof *values);
-    double *valued = values + count;
-    size_t  knobs = (size_t)search_of(s)->space->knob_count;
-    bool    is_ready = s->critic != NULL && mer_point_critic_is_ready(s->critic);
-    double  trust = is_ready ? s->options.trust : 0;
+    const MerSpace *space = search_of(s)->space;
+    double         *by_trees = MER_ARRAY(scratch, double, count + 1);
+    double         *by_critic = MER_ARRAY(scratch, double, count + 1);
+    MerIndex       *points = MER_ARRAY(scratch, MerIndex, (int64_t)count * space->knob_count + 1);
+    bool            is_ready = s->critic != NULL && mer_point_critic_is_ready(s->critic);
+    double          trust = is_ready ? s->options.trust : 0;
     for (int i = 0; i < count; i++) {
-        values[i] = list[i].by_trees;
+        by_trees[i] = list[i].by_trees;
+        mer_point_copy(space, mer_point_at(space, points, i), list[i].point);
     }
     if (is_ready) {
-        MerIndex *points = mer_heap_zeroed((size_t)count * knobs + 1, sizeof *points);
+        mer_point_critic_values(s->critic, count, points, by_critic);
         for (int i = 0; i < count; i++) {
-            memcpy(points + (size_t)i * knobs, list[i].point, knobs * sizeof *points);
+            by_critic[i] = -by_critic[i];
+            list[i].by_critic = (float)by_critic[i];
         }
-        mer_point_critic_values(s->critic, count, points, valued);
-        free(points);
-        for (int i = 0; i < count; i++) {
-            valued[i] = -valued[i];
-            list[i].by_critic = (float)valued[i];
-        }
-        standardise(count, valued);
     }
-    standardise(count, values);
+    standardise(count, by_critic);
+    standardise(count, by_trees);
     for (int i = 0; i < count; i++) {
-        list[i].confidence = (1 - trust) * values[i] + trust * valued[i];
+        list[i].confidence = (1 - trust) * by_trees[i] + trust * by_critic[i];
     }
-    free(values);
 }
 
 /* Draws without replacement with probabilities exp(confidence / T): the largest keys with Gumbel noise
@@ -216,16 +208,15 @@ static void draw(State *s, int count, Candidate *list)
 }
 
 /* Draws of low confidence go; the kept come first, the surest one in front. */
-static int drop(const State *s, int count, Candidate *list)
+static int drop(const State *s, int count, Candidate *list, MerArena *scratch)
 {
-    double *confidences = mer_heap_zeroed((size_t)count + 1, sizeof *confidences);
+    double *confidences = MER_ARRAY(scratch, double, count + 1);
     int     kept = 0;
     for (int i = 0; i < count; i++) {
         confidences[i] = list[i].key = list[i].confidence;
         list[i].index = i;
     }
     double limit = mer_quantile(confidences, count, s->options.threshold);
-    free(confidences);
     qsort(list, (size_t)count, sizeof *list, by_key);
     while (kept < count && list[kept].confidence >= limit) {
         kept++;
@@ -234,10 +225,10 @@ static int drop(const State *s, int count, Candidate *list)
 }
 
 /* The most frequent choice of a knob among the kept, and the second, -1: none. Ties: the smaller. */
-static void frequent(const Candidate *list, int kept, int knob, int choices, int *first,
-                     int *second)
+static void frequent(const Candidate *list, int kept, int knob, int choices, MerArena *scratch,
+                     int *first, int *second)
 {
-    int *counts = mer_heap_zeroed((size_t)choices, sizeof *counts);
+    int *counts = MER_ARRAY(scratch, int, choices);
     *first = *second = -1;
     for (int i = 0; i < kept; i++) {
         counts[list[i].point[knob]]++;
@@ -250,134 +241,97 @@ static void frequent(const Candidate *list, int kept, int knob, int choices, int
             *second = c;
         }
     }
-    free(counts);
 }
 
 /* Points of the most frequent choices, one knob of each to its second most frequent one. Fills
  * `points` with those that are new and gives their number. */
-static int synthesise(State *s, const Candidate *list, int kept, int most, MerIndex *points)
+static int synthesise(State *s, const Candidate *list, int kept, int most, MerIndex *points,
+                      MerArena *scratch)
 {
     const MerSpace *space = search_of(s)->space;
     int             knobs = space->knob_count, count = 0;
-    int            *second = mer_heap_zeroed((size_t)knobs + 1, sizeof *second);
-    MerIndex       *mode = mer_heap_zeroed((size_t)knobs + 1, sizeof *mode);
+    int            *second = MER_ARRAY(scratch, int, knobs + 1);
+    MerIndex       *mode = MER_ARRAY(scratch, MerIndex, knobs + 1);
     MerVisited      made = {0};
     for (int i = 0; i < kept; i++) {
         mer_visited_add(&made, list[i].point, knobs);
     }
     for (int k = 0; k < knobs; k++) {
-        frequent(list, kept, k, space->knobs[k].choices, &mode[k], &second[k]);
+        frequent(list, kept, k, space->knobs[k].choices, scratch, &mode[k], &second[k]);
     }
     for (int k = -1; k < knobs && count < most; k++) {
-        MerIndex *point = points + (int64_t)count * knobs;
-        memcpy(point, mode, (size_t)knobs * sizeof *point);
-        if (k >= 0) {
-            point[k] = second[k] >= 0 ? second[k] : mode[k];
+        MerIndex *point = mer_point_at(space, points, count);
+        mer_point_copy(space, point, mode);
+        if (k >= 0 && second[k] >= 0) {
+            point[k] = second[k];
         }
-        bool is_new =
+        count +=
             mer_tuner_is_new(&s->explorer.tuner, point) && !mer_visited_add(&made, point, knobs);
-        count += is_new;
     }
     mer_visited_clear(&made);
-    free(mode);
-    free(second);
     return count;
 }
 
-static void add(State *s, const Candidate *candidate)
+static void reserve_plan(State *s, int capacity)
 {
-    if (!mer_tuner_add(&s->explorer.tuner, candidate->point)) {
-        return;
-    }
-    if (s->planned == s->planned_capacity) {
-        s->planned_capacity = 2 * s->planned_capacity + 64;
-        size_t capacity = (size_t)s->planned_capacity;
-        s->by_trees = mer_heap_resize(s->by_trees, capacity, sizeof *s->by_trees);
-        s->by_critic = mer_heap_resize(s->by_critic, capacity, sizeof *s->by_critic);
-    }
-    s->by_trees[s->planned] = candidate->by_trees;
-    s->by_critic[s->planned++] = candidate->by_critic;
+    s->by_trees = mer_heap_resize(s->by_trees, (size_t)capacity + 1, sizeof *s->by_trees);
+    s->by_critic = mer_heap_resize(s->by_critic, (size_t)capacity + 1, sizeof *s->by_critic);
 }
 
 /* Confidence sampling. */
 static void sample(State *s)
 {
     const MerExplorer *e = &s->explorer;
-    int                knobs = search_of(s)->space->knob_count, count = e->count;
-    int                wanted = (int)s->options.draw, most = (int)(s->options.synthesis * wanted);
-    Candidate         *list = mer_heap_zeroed((size_t)count + (size_t)most + 1, sizeof *list);
-    MerIndex          *made = mer_heap_zeroed((size_t)most * (size_t)knobs + 1, sizeof *made);
+    const MerSpace    *space = search_of(s)->space;
+    MerArena          *scratch = mer_arena_new();
+    int                count = e->count, wanted = (int)s->options.draw;
+    int                most = (int)(s->options.synthesis * wanted);
+    Candidate         *list = MER_ARRAY(scratch, Candidate, count + most + 1);
+    MerIndex          *made = MER_ARRAY(scratch, MerIndex, (int64_t)most * space->knob_count + 1);
+    float             *values = MER_ARRAY(scratch, float, most + 1);
     for (int i = 0; i < count; i++) {
-        list[i] = (Candidate){.point = e->points + (int64_t)i * knobs, .by_trees = e->values[i]};
+        list[i] = (Candidate){.point = mer_point_at(space, e->points, i), .by_trees = e->values[i]};
     }
-    rate(s, count, list);
+    rate(s, count, list, scratch);
     draw(s, count, list);
-    s->drawn = count < wanted ? count : wanted;
-    s->kept = s->drawn;
-    s->synthesised = 0;
+    s->kept = s->drawn = count < wanted ? count : wanted;
     if (s->options.sampling == UNIFORM) {
         int all = wanted - (int)(s->options.threshold * wanted) + most;
         s->kept = all < count ? all : count;
     } else if (s->drawn > 0) {
-        s->kept = drop(s, s->drawn, list);
-        s->synthesised = synthesise(s, list, s->kept, most, made);
-        float *values = mer_heap_zeroed((size_t)most + 1, sizeof *values);
+        s->kept = drop(s, s->drawn, list, scratch);
+        s->synthesised = synthesise(s, list, s->kept, most, made, scratch);
         mer_explorer_predict(e, s->synthesised, made, values);
         for (int i = 0; i < s->synthesised; i++) {
             list[s->kept + i] =
-                (Candidate){.point = made + (int64_t)i * knobs, .by_trees = values[i]};
+                (Candidate){.point = mer_point_at(space, made, i), .by_trees = values[i]};
         }
-        free(values);
-        rate(s, s->kept + s->synthesised, list);
-        drop(s, s->kept + s->synthesised, list); /* for its order: the surest first */
+        rate(s, s->kept + s->synthesised, list, scratch);
+        drop(s, s->kept + s->synthesised, list, scratch); /* for its order: the surest first */
     }
+    reserve_plan(s, s->kept + s->synthesised);
     for (int i = 0; i < s->kept + s->synthesised; i++) {
-        add(s, &list[i]);
+        if (mer_tuner_add(&s->explorer.tuner, list[i].point)) {
+            s->by_trees[s->planned] = list[i].by_trees;
+            s->by_critic[s->planned++] = list[i].by_critic;
+        }
     }
-    free(made);
-    free(list);
-}
-
-static void fail(State *s, const MerError *error)
-{
-    char json[sizeof error->message + 20];
-    snprintf(json, sizeof json, "{\"reason\": \"%s\"}", error->message);
-    mer_note(search_of(s)->notes, "training_failed", json);
-    s->is_failed = true;
+    mer_arena_free(scratch);
 }
 
 static void plan(State *s)
 {
-    MerError  error = {0};
     MerTuner *tuner = &s->explorer.tuner;
     s->planned = s->drawn = s->kept = s->synthesised = 0;
     s->iteration++;
-    if (tuner->best >= 0 && tuner->search->space->knob_count > 0) {
-        if (mer_explorer_fit(&s->explorer, &error) != MER_OK ||
-            mer_explorer_walk(&s->explorer, &error) != MER_OK) {
-            fail(s, &error);
-            return;
-        }
+    if (mer_explorer_walk(&s->explorer)) {
         train_critic(s);
         sample(s);
     }
-    if (tuner->plan_count == 0) { /* nothing to learn from, or the walk found nothing new */
+    /* nothing to learn from, or the walk found nothing new */
+    if (tuner->plan_count == 0 && !s->explorer.is_failed) {
         mer_tuner_add_random(tuner, (int)s->options.draw);
     }
-}
-
-/* Rank correlation of what was thought with what was measured. */
-static double agreement(const State *s, const float *thought)
-{
-    const MerTuner *tuner = &s->explorer.tuner;
-    float          *truth = mer_heap_zeroed((size_t)s->planned + 1, sizeof *truth);
-    for (int i = 0; i < s->planned; i++) {
-        truth[i] =
-            (float)mer_tuner_reward(tuner, tuner->scores[tuner->count - tuner->plan_count + i]);
-    }
-    double found = mer_rank_correlation(s->planned, thought, truth);
-    free(truth);
-    return found;
 }
 
 static void add_number(char *text, size_t size, const char *name, double value)
@@ -398,21 +352,22 @@ static void warn(State *s, const char *id, const char *title, const char *text, 
  * made up their minds and walk in circles. Each is said once per task. */
 static void look_for_failure(State *s, double repeated, double entropy)
 {
-    char text[200];
+    MerArena *arena = search_of(s)->arena;
     enum { LONG = 12 };
     if (!s->has_stalled && s->iteration - s->improved >= LONG) {
         s->has_stalled = true;
-        snprintf(text, sizeof text, "nothing better in %d iterations, since %d measurements", LONG,
-                 s->explorer.tuner.best + 1);
-        warn(s, "stall", "stall", text, "a higher temperature, elite=0, more steps");
+        warn(s, "stall", "stall",
+             mer_arena_format(arena, "nothing better in %d iterations, since %d measurements", LONG,
+                              s->explorer.tuner.best + 1),
+             "a higher temperature, elite=0, more steps");
     }
     if (!s->has_converged && entropy >= 0 && entropy < 0.1 && repeated > 0.9) {
         s->has_converged = true;
-        snprintf(text, sizeof text,
-                 "after %d measurements %.0f %% of the steps lead to points of the same walk, and "
-                 "the agents' entropy is %.2g nats per knob",
-                 s->explorer.tuner.count, 100 * repeated, entropy);
-        warn(s, "premature_convergence", "premature convergence", text,
+        warn(s, "premature_convergence", "premature convergence",
+             mer_arena_format(arena,
+                              "after %d measurements %.0f %% of the steps lead to points of the "
+                              "same walk, and the agents' entropy is %.2g nats per knob",
+                              s->explorer.tuner.count, 100 * repeated, entropy),
              "a higher entropy, more walkers");
     }
 }
@@ -425,7 +380,7 @@ static void report(State *s)
     char               json[500] = "{";
     double             steps = e->steps > 0 ? (double)e->steps : NAN;
     double             entropy = e->team != NULL ? mer_team_entropy(e->team) : -1;
-    bool has_valued = s->critic != NULL && s->planned > 1 && mer_point_critic_is_ready(s->critic);
+    bool               has_valued = s->critic != NULL && mer_point_critic_is_ready(s->critic);
     if (tuner->best >= 0 && tuner->scores[tuner->best] < s->best) {
         s->best = tuner->scores[tuner->best];
         s->improved = (int)s->iteration;
@@ -439,8 +394,9 @@ static void report(State *s)
     add_number(json, sizeof json, "kept", s->kept);
     add_number(json, sizeof json, "synthesised", s->synthesised);
     add_number(json, sizeof json, "surrogate_rank",
-               s->planned > 1 ? agreement(s, s->by_trees) : NAN);
-    add_number(json, sizeof json, "critic_rank", has_valued ? agreement(s, s->by_critic) : NAN);
+               mer_tuner_agreement(tuner, s->planned, s->by_trees));
+    add_number(json, sizeof json, "critic_rank",
+               has_valued ? mer_tuner_agreement(tuner, s->planned, s->by_critic) : NAN);
     add_number(json, sizeof json, "entropy", entropy >= 0 ? entropy : NAN);
     add_number(json, sizeof json, "agents", e->agent_count);
     strcat(json, "}");
@@ -452,7 +408,7 @@ static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State    *s = state;
     MerTuner *tuner = &s->explorer.tuner;
-    if (s->is_failed) {
+    if (s->explorer.is_failed) {
         return 0;
     }
     bool is_measured = tuner->plan_next == tuner->plan_count && tuner->plan_count > 0;
@@ -486,11 +442,6 @@ static bool opinions(const void *state, int count, const MerIndex *points, MerOp
     return true;
 }
 
-static void tell(void *state, const MerTrial *trials, int count)
-{
-    mer_tuner_tell(&((State *)state)->explorer.tuner, trials, count);
-}
-
 static void keep_progress(State *s, MerStream *stream)
 {
     MerExplorer *e = &s->explorer;
@@ -511,10 +462,7 @@ static void keep_progress(State *s, MerStream *stream)
     mer_stream_expect(stream, 2 * sizeof(float), s->planned);
     s->planned = stream->is_broken ? 0 : s->planned;
     if (!stream->is_saving) {
-        size_t capacity = (size_t)s->planned + 1;
-        s->planned_capacity = s->planned;
-        s->by_trees = mer_heap_resize(s->by_trees, capacity, sizeof *s->by_trees);
-        s->by_critic = mer_heap_resize(s->by_critic, capacity, sizeof *s->by_critic);
+        reserve_plan(s, s->planned);
     }
     mer_stream_bytes(stream, s->by_trees, sizeof *s->by_trees, s->planned);
     mer_stream_bytes(stream, s->by_critic, sizeof *s->by_critic, s->planned);
@@ -573,7 +521,7 @@ const MerOptimizerClass mer_optimizer_dcoc = {
     .state_size = sizeof(State),
     .open = open_dcoc,
     .ask = ask,
-    .tell = tell,
+    .tell = mer_tuner_tell,
     .save = save,
     .load = load,
     .next_task = next_task,

@@ -1,11 +1,11 @@
 /* Differential evolution (Storn and Price, Journal of Global Optimization 11, 1997) on the positions of
  * knobs in [0,1): rand/1/bin, or current-to-best/1. Members are compared as points, so a population
  * that has shrunk to a few points starts again around its best. */
+#include "base/option_rows.h"
 #include "mercator/search.h"
 #include "space/positions.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 enum { RAND_1, CURRENT_TO_BEST_1 };
@@ -17,17 +17,13 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"population", MER_OPTION_INT, offsetof(Options, population), "30", 4, 100000, NULL, "members"},
-    {"factor", MER_OPTION_REAL, offsetof(Options, factor), "0.5", 0, 2, NULL,
-     "F, weight of a difference of members"},
-    {"best_factor", MER_OPTION_REAL, offsetof(Options, best_factor), "0.8", 0, 2, NULL,
-     "weight of the way to the best member (current_to_best)"},
-    {"crossover", MER_OPTION_REAL, offsetof(Options, crossover), "0.1", 0, 1, NULL,
-     "CR, probability that a knob comes from the mutant"},
-    {"rule", MER_OPTION_CHOICE, offsetof(Options, rule), "current_to_best", 0, 0,
-     "rand|current_to_best", "how mutants are made"},
-    {"patience", MER_OPTION_INT, offsetof(Options, patience), "20", 0, 1e9, NULL,
-     "generations without a better member before all but the best are drawn anew; 0: never"},
+    MER_INT(population, "30", 4, 100000, "members"),
+    MER_REAL(factor, "0.5", 0, 2, "F, weight of a difference of members"),
+    MER_REAL(best_factor, "0.8", 0, 2, "weight of the way to the best member (current_to_best)"),
+    MER_REAL(crossover, "0.1", 0, 1, "CR, probability that a knob comes from the mutant"),
+    MER_CHOICE(rule, "current_to_best", "rand|current_to_best", "how mutants are made"),
+    MER_INT(patience, "20", 0, 1e9,
+            "generations without a better member before all but the best are drawn anew; 0: never"),
     {0}};
 
 /* Spaces of choices are rough: changing few knobs at a time finds more than the usual 0.9. */

@@ -1,6 +1,7 @@
 /* Elites and how they move to another space. */
 #include "opt/elites.h"
 
+#include "opt/points.h"
 #include "space/alike.h"
 
 #include <limits.h>
@@ -22,28 +23,26 @@ static int by_promise(const void *a, const void *b)
     return p < q ? -1 : p > q ? 1 : x->age - y->age;
 }
 
-static bool is_known(const MerElites *elites, const MerIndex *point, int knobs)
+static bool is_known(const MerElites *elites, const MerSpace *space, const MerIndex *point)
 {
-    for (int i = 0; i < elites->guess_count; i++) {
-        if (memcmp(elites->guesses + (int64_t)i * knobs, point, (size_t)knobs * sizeof *point) ==
-            0) {
-            return true;
-        }
+    bool is_found = false;
+    for (int i = 0; i < elites->guess_count && !is_found; i++) {
+        is_found = mer_point_equal(space, mer_point_at(space, elites->guesses, i), point);
     }
-    return false;
+    return is_found;
 }
 
 static void add_guess(MerElites *elites, const MerSpace *space, const Candidate *from)
 {
     const MerEliteTask *task = from->task;
     const MerIndex     *old = task->points + (int64_t)from->elite * task->knob_count;
-    MerIndex           *point = elites->guesses + (int64_t)elites->guess_count * space->knob_count;
+    MerIndex           *point = mer_point_at(space, elites->guesses, elites->guess_count);
     for (int k = 0; k < space->knob_count; k++) {
         int other = mer_knob_find(task->knobs, task->knob_count, &space->knobs[k], k);
         point[k] =
             other < 0 ? 0 : mer_knob_translate(&task->knobs[other], old[other], &space->knobs[k]);
     }
-    elites->guess_count += !is_known(elites, point, space->knob_count);
+    elites->guess_count += !is_known(elites, space, point);
 }
 
 static void make_guesses(MerElites *elites, const MerSpace *space, int most)
@@ -199,7 +198,7 @@ static bool is_of_space(const MerEliteTask *task, const MerSpace *space)
 {
     bool is_of = task != NULL && task->knob_count == space->knob_count;
     for (int i = 0; is_of && i < task->count; i++) {
-        is_of = mer_space_contains(space, task->points + (int64_t)i * task->knob_count);
+        is_of = mer_space_contains(space, mer_point_at(space, task->points, i));
     }
     return is_of;
 }
@@ -221,9 +220,5 @@ void mer_elites_keep_all(MerElites *elites, const MerSpace *space, MerStream *st
         elites->guess_count = left;
         elites->next_guess = 0;
     }
-    for (int i = 0; i < left && !stream->is_broken; i++) {
-        MerIndex *guess = elites->guesses + (int64_t)(elites->next_guess + i) * space->knob_count;
-        mer_stream_bytes(stream, guess, sizeof *guess, space->knob_count);
-        stream->is_broken = stream->is_broken || !mer_space_contains(space, guess);
-    }
+    mer_points_keep(space, mer_point_at(space, elites->guesses, elites->next_guess), left, stream);
 }

@@ -2,6 +2,8 @@
 #include "opt/explorer_team.h"
 
 #include "base/memory.h"
+#include "base/stats.h"
+#include "opt/failure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -82,15 +84,13 @@ void mer_explorer_opinions(const MerExplorer *e, int count, const MerIndex *poin
     free(values);
 }
 
-MerStatus mer_explorer_fit(MerExplorer *e, MerError *error)
+static MerStatus fit(MerExplorer *e, MerError *error)
 {
     int    count = e->tuner.count;
     float *rows = mer_heap_zeroed((size_t)count * (size_t)e->columns + 1, sizeof *rows);
     float *labels = mer_heap_zeroed((size_t)count + 1, sizeof *labels);
     fill_rows(e, count, e->tuner.points, rows);
-    for (int i = 0; i < count; i++) {
-        labels[i] = (float)mer_tuner_reward(&e->tuner, e->tuner.scores[i]);
-    }
+    mer_tuner_labels(&e->tuner, labels);
     MerTreeSpec spec = mer_tree_spec(MER_TREES_REGRESSION, 64);
     MerTreeData data = {count, e->columns, rows, labels, NULL};
     MerStatus   status = mer_trees_train(&e->trees, &spec, &data, error);
@@ -108,13 +108,17 @@ static void begin(MerExplorer *e, const MerSearch *search)
     pair_knobs(e);
 }
 
-MerStatus mer_explorer_open(MerExplorer *e, const MerSearch *search,
-                            const MerExplorerOptions *options, MerError *error)
+void mer_explorer_open(MerExplorer *e, const MerSearch *search, const MerExplorerOptions *options)
 {
-    (void)error;
     *e = (MerExplorer){.options = *options};
+    MerAgentOptions *team = &e->options.team;
+    team->adam_epsilon = 1e-5;
+    team->entropy_end = team->entropy;
+    team->baseline_decay = 0.9;
+    team->central = options->critic == MER_CRITIC_CENTRAL;
+    team->ratio = 1; /* of every knob */
+    team->standardise = true;
     begin(e, search);
-    return MER_OK;
 }
 
 static void drop_candidates(MerExplorer *e)
@@ -140,31 +144,24 @@ void mer_explorer_close(MerExplorer *e)
 
 static void add_candidate(MerExplorer *e, const MerIndex *point, float value)
 {
-    size_t knobs = (size_t)knobs_of(e);
+    const MerSpace *space = e->tuner.search->space;
     if (e->count == e->capacity) {
         e->capacity = 2 * e->capacity + 1024;
-        e->points = mer_heap_resize(e->points, (size_t)e->capacity * knobs + 1, sizeof *e->points);
+        e->points = mer_heap_resize(e->points, (size_t)e->capacity, mer_point_bytes(space) + 1);
         e->values = mer_heap_resize(e->values, (size_t)e->capacity, sizeof *e->values);
     }
-    memcpy(e->points + (size_t)e->count * knobs, point, knobs * sizeof *point);
+    mer_point_copy(space, mer_point_at(space, e->points, e->count), point);
     e->values[e->count++] = value;
 }
 
 /* Records of the best points, best first. */
 static int best_records(const MerExplorer *e, int *records)
 {
-    int count = 0;
-    for (int i = 0; i < e->tuner.count; i++) {
-        double score = e->tuner.scores[i];
-        if (!isfinite(score) || (count == ELITES && score >= e->tuner.scores[records[count - 1]])) {
-            continue;
-        }
-        int place = count < ELITES ? count++ : count - 1;
-        for (; place > 0 && score < e->tuner.scores[records[place - 1]]; place--) {
-            records[place] = records[place - 1];
-        }
-        records[place] = i;
-    }
+    int *order = mer_heap_zeroed((size_t)e->tuner.count + 1, sizeof *order);
+    int  feasible = mer_sort_order(e->tuner.scores, e->tuner.count, order);
+    int  count = feasible < ELITES ? feasible : ELITES;
+    memcpy(records, order, (size_t)count * sizeof *records);
+    free(order);
     return count;
 }
 
@@ -176,8 +173,7 @@ static void start_walk(const MerExplorer *e, const int *records, int count, MerI
     for (int i = 0; i < START_TRIES; i++) {
         if (is_elite) { /* with one knob anywhere: steps of one choice do not cross valleys */
             int record = records[mer_rng_below(rng, count)], k = mer_rng_below(rng, knobs_of(e));
-            memcpy(point, mer_tuner_point(&e->tuner, e->tuner.points, record),
-                   (size_t)knobs_of(e) * sizeof *point);
+            mer_point_copy(space, point, mer_point_at(space, e->tuner.points, record));
             point[k] = mer_rng_below(rng, space->knobs[k].choices);
         } else {
             mer_space_sample(space, rng, point);
@@ -215,7 +211,7 @@ typedef struct Walk {
 /* Rewards of where all walkers stand now, and candidates among them. */
 static void reward_step(MerExplorer *e, Walk *walk, int64_t step)
 {
-    int walkers = (int)e->options.walkers, knobs = knobs_of(e);
+    int walkers = (int)e->options.team.lanes, knobs = knobs_of(e);
     mer_explorer_predict(e, walkers, walk->points, walk->values);
     for (int w = 0; w < walkers; w++) {
         MerIndex *point = walk->points + (int64_t)w * knobs;
@@ -233,7 +229,7 @@ static void reward_step(MerExplorer *e, Walk *walk, int64_t step)
 
 static void step_walk(MerExplorer *e, Walk *walk, int64_t step)
 {
-    int walkers = (int)e->options.walkers, knobs = knobs_of(e);
+    int walkers = (int)e->options.team.lanes, knobs = knobs_of(e);
     for (int w = 0; w < walkers; w++) {
         MerIndex *point = walk->points + (int64_t)w * knobs;
         if (walk->ended[w]) {
@@ -265,7 +261,7 @@ static void offer_neighbours(MerExplorer *e, const MerIndex *centre, MerIndex *p
 {
     const MerSpace *space = e->tuner.search->space;
     int             knobs = space->knob_count;
-    memcpy(point, centre, (size_t)knobs * sizeof *point);
+    mer_point_copy(space, point, centre);
     for (int a = 0; a < knobs; a++) {
         for (point[a] = 0; point[a] < space->knobs[a].choices; point[a]++) {
             offer(e, point);
@@ -298,23 +294,23 @@ static void add_neighbours(MerExplorer *e, const int *records, int count, MerInd
     }
 }
 
-MerStatus mer_explorer_walk(MerExplorer *e, MerError *error)
+static void walk(MerExplorer *e)
 {
-    size_t walkers = (size_t)e->options.walkers, knobs = (size_t)knobs_of(e);
+    int64_t   walkers = e->options.team.lanes, steps = e->options.team.unroll;
+    MerArena *scratch = mer_arena_new();
     drop_candidates(e);
     e->steps = e->repeated = e->forbidden = 0;
     mer_explorer_share_out(e);
-    Walk walk = {.points = mer_heap_zeroed(walkers * knobs + 1, sizeof *walk.points),
-                 .rewards = mer_heap_zeroed((size_t)e->options.steps * walkers, sizeof(double)),
-                 .values = mer_heap_zeroed(walkers, sizeof(float)),
-                 .features =
-                     mer_heap_zeroed((size_t)mer_explorer_feature_count(e) + 1, sizeof(float)),
-                 .ended = mer_heap_zeroed(walkers, sizeof(bool)),
-                 .actions = mer_heap_zeroed(knobs + 1, sizeof(int))};
+    Walk walk = {.points = MER_ARRAY(scratch, MerIndex, walkers * knobs_of(e) + 1),
+                 .rewards = MER_ARRAY(scratch, double, steps *walkers),
+                 .values = MER_ARRAY(scratch, float, walkers),
+                 .features = MER_ARRAY(scratch, float, mer_explorer_feature_count(e) + 1),
+                 .ended = MER_ARRAY(scratch, bool, walkers),
+                 .actions = MER_ARRAY(scratch, int, knobs_of(e) + 1)};
     walk.record_count = best_records(e, walk.records);
-    memset(walk.ended, true, walkers * sizeof *walk.ended); /* all begin anew */
+    memset(walk.ended, true, (size_t)walkers * sizeof *walk.ended); /* all begin anew */
     bool is_cancelled = false;
-    for (int64_t step = 0; step < e->options.steps; step++) {
+    for (int64_t step = 0; step < steps; step++) {
         step_walk(e, &walk, step);
         is_cancelled = is_cancelled || mer_is_cancelled(e->tuner.search->notes);
         mer_team_step(e->team);
@@ -325,13 +321,25 @@ MerStatus mer_explorer_walk(MerExplorer *e, MerError *error)
     } else {
         mer_team_learn(e->team, walk.rewards, 0, e->tuner.search->rng);
     }
-    free(walk.points);
-    free(walk.rewards);
-    free(walk.values);
-    free(walk.features);
-    free(walk.ended);
-    free(walk.actions);
-    return mer_team_status(e->team, error);
+    mer_arena_free(scratch);
+}
+
+bool mer_explorer_walk(MerExplorer *e)
+{
+    MerError error = {0};
+    if (e->tuner.best < 0 || knobs_of(e) == 0) {
+        return false;
+    }
+    MerStatus status = fit(e, &error);
+    if (status == MER_OK) {
+        walk(e);
+        status = mer_team_status(e->team, &error);
+    }
+    if (status != MER_OK) {
+        mer_note_failure(e->tuner.search->notes, &error);
+        e->is_failed = true;
+    }
+    return status == MER_OK;
 }
 
 /* The same knobs move in the same way whatever their choices are: the team goes on as it is. */

@@ -16,15 +16,10 @@ static int knobs_of(const MerExplorer *e)
 /* Agents as the space numbers them, without gaps. */
 static int owners_of_space(const MerSpace *space, int *owner)
 {
-    int count = 0;
     for (int k = 0; k < space->knob_count; k++) {
-        owner[k] = -1;
-        for (int j = 0; j < k && owner[k] < 0; j++) {
-            owner[k] = space->knobs[j].agent == space->knobs[k].agent ? owner[j] : -1;
-        }
-        owner[k] = owner[k] < 0 ? count++ : owner[k];
+        owner[k] = space->knobs[k].agent;
     }
-    return count;
+    return mer_partition_number(space->knob_count, owner);
 }
 
 /* Numbers that agents see of a point: its places, and how large the knobs' choices grow here, which
@@ -46,7 +41,7 @@ void mer_explorer_fill_features(const MerExplorer *e, const MerIndex *point, flo
 }
 
 /* The present partition's team, which takes over the heads of the one before. */
-static void make_team(MerExplorer *e)
+static void make_team(MerExplorer *e, MerRng *rng)
 {
     const MerExplorerOptions *o = &e->options;
     int                       knobs = knobs_of(e), features = mer_explorer_feature_count(e);
@@ -57,37 +52,15 @@ static void make_team(MerExplorer *e)
         viewer[k] = e->owner[k];
         viewer[knobs + k] = -1;
     }
-    MerTeamSpec spec = {.backend = &mer_backend_dnnl,
-                        .algorithm = o->critic == MER_CRITIC_NONE ? MER_ALGORITHM_REINFORCE
-                                                                  : MER_ALGORITHM_PPO,
-                        .heads = (MerHeadForm)o->heads,
-                        .knob_count = knobs,
-                        .agent_count = e->agent_count,
-                        .choices = choices,
-                        .owner = e->owner,
-                        .feature_count = features,
-                        .viewer = o->observation == 0 ? viewer : NULL,
-                        .lanes = (int)o->walkers,
-                        .unroll = (int)o->steps,
-                        .width = (int)o->width,
-                        .depth = (int)o->depth,
-                        .epochs = (int)o->epochs,
-                        .minibatches = (int)o->minibatches,
-                        .batch = (int)o->batch,
-                        .rate = o->rate,
-                        .clip = o->clip,
-                        .value_cost = o->value_cost,
-                        .grad_norm = o->grad_norm,
-                        .discount = o->discount,
-                        .lambda = o->lambda,
-                        .adam_epsilon = 1e-5,
-                        .entropy = o->entropy,
-                        .entropy_end = o->entropy,
-                        .baseline_decay = 0.9,
-                        .is_central = o->critic == MER_CRITIC_CENTRAL,
-                        .is_ratio_per_knob = true,
-                        .is_standardised = true};
-    MerTeam    *team = mer_team_new(&spec, e->tuner.search->rng);
+    MerTeamSpec spec = mer_agents_spec(&o->team);
+    spec.algorithm = o->critic == MER_CRITIC_NONE ? MER_ALGORITHM_REINFORCE : MER_ALGORITHM_PPO;
+    spec.knob_count = knobs;
+    spec.agent_count = e->agent_count;
+    spec.choices = choices;
+    spec.owner = e->owner;
+    spec.feature_count = features;
+    spec.viewer = o->observation == 0 ? viewer : NULL;
+    MerTeam *team = mer_team_new(&spec, rng);
     if (e->team != NULL) {
         mer_team_copy_heads(team, e->team);
         mer_team_free(e->team);
@@ -100,40 +73,28 @@ static void make_team(MerExplorer *e)
 void mer_explorer_share_out(MerExplorer *e)
 {
     const MerSearch *search = e->tuner.search;
-    int              knobs = knobs_of(e);
-    bool             is_first = e->team == NULL;
-    if (e->is_divided || knobs == 0) {
+    int              sharing = e->options.agents;
+    MerSamples       samples = {
+              .count = e->tuner.count, .points = e->tuner.points, .scores = e->tuner.scores};
+    bool is_clustered =
+        sharing == MER_SHARING_CLUSTERED && mer_samples_feasible(&samples) >= MER_PARTITION_FLOOR;
+    bool is_waiting = sharing == MER_SHARING_CLUSTERED && !is_clustered;
+    if (e->is_divided || knobs_of(e) == 0 || (is_waiting && e->team != NULL)) {
         return;
     }
-    if (e->options.agents == MER_SHARING_SPACE || e->options.agents == MER_SHARING_ONE) {
+    if (sharing == MER_SHARING_SPACE) {
         e->agent_count = owners_of_space(search->space, e->owner);
-        for (int k = 0; k < knobs && e->options.agents == MER_SHARING_ONE; k++) {
-            e->owner[k] = 0;
-            e->agent_count = 1;
-        }
-        e->is_divided = true;
-    } else {
-        MerSamples samples = {.count = e->tuner.count,
-                              .capacity = e->tuner.count,
-                              .points = e->tuner.points,
-                              .scores = e->tuner.scores};
-        bool       has_enough = e->options.agents == MER_SHARING_CLUSTERED &&
-                          mer_samples_feasible(&samples) >= MER_PARTITION_FLOOR;
-        if (!has_enough && !is_first) {
-            return;
-        }
-        e->agent_count = knobs;
-        for (int k = 0; k < knobs; k++) {
-            e->owner[k] = k;
-        }
-        if (has_enough) { /* marl's defaults */
-            MerPartitionRule rule = {MER_PARTITION_CORRELATION, MER_LINKAGE_AVERAGE, 0.5, 0, false};
-            e->agent_count = mer_partition(&rule, search->space, &samples, search->rng, "partition",
-                                           search->notes, search->arena, e->owner);
-        }
-        e->is_divided = has_enough || e->options.agents == MER_SHARING_ALL;
+    } else { /* clusters as by marl's defaults */
+        MerPartitionRule rule = {.threshold = 0.5,
+                                 .agents = is_clustered                 ? 0
+                                           : sharing == MER_SHARING_ONE ? 1
+                                                                        : knobs_of(e)};
+        e->agent_count = mer_partition(&rule, search->space, &samples, search->rng,
+                                       is_clustered ? "partition" : NULL, search->notes,
+                                       search->arena, e->owner);
     }
-    make_team(e);
+    e->is_divided = !is_waiting;
+    make_team(e, search->rng);
 }
 
 enum { MOST_KNOBS = 1 << 20 };
@@ -165,7 +126,6 @@ static MerStatus keep_owners(MerExplorer *e, MerStream *stream, MerError *error)
     }
     e->is_divided = mer_stream_int(stream, e->is_divided, 0, 1);
     e->agent_count = (int)mer_stream_int(stream, e->agent_count, 0, knobs);
-    int owning = 0;
     for (int k = 0; k < knobs && !stream->is_broken; k++) {
         e->owner[k] =
             (int)mer_stream_int(stream, e->owner[k], 0, has_team ? e->agent_count - 1 : 0);
@@ -177,13 +137,9 @@ static MerStatus keep_owners(MerExplorer *e, MerStream *stream, MerError *error)
                                  name ? name : "nameless",
                                  space->knobs[k].name ? space->knobs[k].name : "a nameless one");
         }
-        bool is_first = true;
-        for (int j = 0; j < k; j++) {
-            is_first = is_first && e->owner[j] != e->owner[k];
-        }
-        owning += is_first;
     }
-    stream->is_broken = stream->is_broken || (has_team && owning != e->agent_count);
+    stream->is_broken =
+        stream->is_broken || (has_team && !mer_is_partition(knobs, e->agent_count, e->owner));
     if (!stream->is_broken && !stream->is_saving && has_team && !is_shared_as_asked(e)) {
         return mer_error_set(error, MER_INVALID,
                              "the policy is of %d agents, which is not what agents= says",
@@ -194,13 +150,8 @@ static MerStatus keep_owners(MerExplorer *e, MerStream *stream, MerError *error)
         mer_team_free(e->team);
         e->team = NULL;
         if (has_team) {
-            MerRng           rng = mer_rng_make(0, 0), *own = &rng; /* the weights are read next */
-            MerSearch        plain = *e->tuner.search;
-            const MerSearch *search = e->tuner.search;
-            plain.rng = own;
-            e->tuner.search = &plain;
-            make_team(e);
-            e->tuner.search = search;
+            MerRng rng = mer_rng_make(0, 0); /* the weights are read next */
+            make_team(e, &rng);
         }
     }
     return MER_OK;

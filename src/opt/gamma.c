@@ -2,11 +2,11 @@
  * authors' code, docs/optimizers.md, "GAMMA"). Operators find what they act on by the roles of knobs, so
  * they work on data-centric genomes, on loop nests and, with what is left of them, on any space. Tiles
  * inside larger than tiles outside cannot be said, so no repair is needed. */
+#include "base/option_rows.h"
 #include "mercator/search.h"
 #include "opt/gamma_genome.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 typedef struct Options {
@@ -22,36 +22,25 @@ enum { START_PAPER, START_UNIFORM };
 static const MerMetric second_metrics[] = {MER_METRIC_ENERGY, MER_METRIC_CYCLES, MER_METRIC_COUNT};
 
 static const MerOption options[] = {
-    {"population", MER_OPTION_INT, offsetof(Options, population), "100", 4, 100000, NULL,
-     "points per generation"},
-    {"parents", MER_OPTION_REAL, offsetof(Options, parents), "0.4", 0, 1, NULL,
-     "best share that has offspring"},
-    {"parents_decay", MER_OPTION_REAL, offsetof(Options, parents_decay), "1", 0.01, 1, NULL,
-     "what that share is multiplied with each generation"},
-    {"elites", MER_OPTION_REAL, offsetof(Options, elites), "0.05", 0, 0.9, NULL,
-     "best share that survives"},
-    {"crossover", MER_OPTION_REAL, offsetof(Options, crossover), "0.57", 0, 1, NULL,
-     "probability that a pair swaps the tiles of a dimension"},
-    {"swap_order", MER_OPTION_REAL, offsetof(Options, swap_order), "0.47", 0, 1, NULL,
-     "probability that two loops of a level swap"},
-    {"mutate_tile", MER_OPTION_REAL, offsetof(Options, mutate_tile), "0.53", 0, 1, NULL,
-     "probability of each change of a tile, or of parallel dimension and cluster size"},
-    {"loci", MER_OPTION_INT, offsetof(Options, loci), "3", 1, 1000, NULL,
-     "such changes tried per child"},
-    {"mutate_parallel", MER_OPTION_REAL, offsetof(Options, mutate_parallel), "0.1", 0, 1, NULL,
-     "probability that two levels swap their parallel dimensions"},
-    {"mutate_hardware", MER_OPTION_REAL, offsetof(Options, mutate_hardware), "0.53", 0, 1, NULL,
-     "probability of another machine, where the space offers machines"},
-    {"grow", MER_OPTION_REAL, offsetof(Options, grow), "0.57", 0, 1, NULL,
-     "probability of one level more"},
-    {"kill", MER_OPTION_REAL, offsetof(Options, kill), "0.27", 0, 1, NULL,
-     "probability of one level less (aging)"},
-    {"use_factor", MER_OPTION_BOOL, offsetof(Options, use_factor), "false", 0, 0, NULL,
-     "new tiles only of sizes that divide their limit"},
-    {"start", MER_OPTION_CHOICE, offsetof(Options, start), "paper", 0, 0, "paper|uniform",
-     "first population: inner tiles of 1, or uniform points"},
-    {"second", MER_OPTION_CHOICE, offsetof(Options, second), "energy", 0, 0, "energy|cycles|none",
-     "what decides between equal scores"},
+    MER_INT(population, "100", 4, 100000, "points per generation"),
+    MER_REAL(parents, "0.4", 0, 1, "best share that has offspring"),
+    MER_REAL(parents_decay, "1", 0.01, 1, "what that share is multiplied with each generation"),
+    MER_REAL(elites, "0.05", 0, 0.9, "best share that survives"),
+    MER_REAL(crossover, "0.57", 0, 1, "probability that a pair swaps the tiles of a dimension"),
+    MER_REAL(swap_order, "0.47", 0, 1, "probability that two loops of a level swap"),
+    MER_REAL(mutate_tile, "0.53", 0, 1,
+             "probability of each change of a tile, or of parallel dimension and cluster size"),
+    MER_INT(loci, "3", 1, 1000, "such changes tried per child"),
+    MER_REAL(mutate_parallel, "0.1", 0, 1,
+             "probability that two levels swap their parallel dimensions"),
+    MER_REAL(mutate_hardware, "0.53", 0, 1,
+             "probability of another machine, where the space offers machines"),
+    MER_REAL(grow, "0.57", 0, 1, "probability of one level more"),
+    MER_REAL(kill, "0.27", 0, 1, "probability of one level less (aging)"),
+    MER_BOOL(use_factor, "false", "new tiles only of sizes that divide their limit"),
+    MER_CHOICE(start, "paper", "paper|uniform",
+               "first population: inner tiles of 1, or uniform points"),
+    MER_CHOICE(second, "energy", "energy|cycles|none", "what decides between equal scores"),
     {0}};
 
 static const MerPreset presets[] = {{"gamma", "population=20"},

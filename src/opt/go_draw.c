@@ -2,6 +2,7 @@
 #include "opt/go_learn.h"
 
 #include "base/memory.h"
+#include "opt/unit_tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,17 +79,20 @@ static void choose_rows(const MerTensor *logits, int row, int count, MerRng *rng
     }
 }
 
+/* Row `from` of an array, for row `to` as well. */
+static void copy_row(void *array, size_t row_bytes, int from, int to)
+{
+    memcpy((char *)array + (size_t)to * row_bytes, (char *)array + (size_t)from * row_bytes,
+           row_bytes);
+}
+
 /* What placement `from` decided first, for `to` as well. */
 static void share_first(MerGoBatch *b, int boundaries, int from, int to)
 {
-    size_t tasks = MER_GO_TASKS, cuts = (size_t)boundaries;
-    memcpy(b->cuts + (size_t)to * cuts, b->cuts + (size_t)from * cuts, sizeof *b->cuts * cuts);
-    memcpy(b->cuts_old + (size_t)to * cuts, b->cuts_old + (size_t)from * cuts,
-           sizeof *b->cuts_old * cuts);
-    memcpy(b->rules + (size_t)to * tasks, b->rules + (size_t)from * tasks,
-           sizeof *b->rules * tasks);
-    memcpy(b->rules_old + (size_t)to * tasks, b->rules_old + (size_t)from * tasks,
-           sizeof *b->rules_old * tasks);
+    copy_row(b->cuts, sizeof *b->cuts * (size_t)boundaries, from, to);
+    copy_row(b->cuts_old, sizeof *b->cuts_old * (size_t)boundaries, from, to);
+    copy_row(b->rules, sizeof *b->rules * MER_GO_TASKS, from, to);
+    copy_row(b->rules_old, sizeof *b->rules_old * MER_GO_TASKS, from, to);
 }
 
 static void begin_from_best(const MerGoGraph *g, MerGoBatch *b, int index)
@@ -140,19 +144,34 @@ static void draw_first(MerGoView *v, MerGoBatch *b, MerRng *rng)
     }
 }
 
+int mer_go_next_part(const MerGoView *v, const MerGoBatch *b, int first)
+{
+    int part = MER_GO_ROWS / (v->graph->op_count + 1), left = b->count - first;
+    part = part < 1 ? 1 : part;
+    return left < part ? left : part;
+}
+
+MerGoLogits mer_go_batch_logits(MerGoView *v, const MerGoBatch *b, int round, int first, int count,
+                                MerRng *dropout)
+{
+    MerGoDecided *before = mer_heap_zeroed((size_t)count, sizeof *before);
+    bool          has_before = round > 0 || v->policy->shape.has_start;
+    for (int i = 0; i < count; i++) {
+        before[i] = mer_go_decided(v->graph, b, first + i, round);
+    }
+    MerGoLogits logits =
+        mer_go_round_logits(v, count, has_before ? before : NULL, round, b->rounds, dropout);
+    free(before);
+    return logits;
+}
+
 /* Round `round` of placements first .. first + count - 1. */
 static void draw_round(MerGoView *v, MerGoBatch *b, int round, int first, int count, MerRng *rng)
 {
     const MerGoGraph *g = v->graph;
-    MerGoDecided     *before = mer_heap_zeroed((size_t)count, sizeof *before);
-    for (int i = 0; i < count; i++) {
-        before[i] = mer_go_decided(g, b, first + i, round);
-    }
-    bool has_before = round > 0 || v->policy->shape.has_start;
     mer_tape_reset(v->tape);
     mer_tape_record(v->tape, false);
-    MerGoLogits logits =
-        mer_go_round_logits(v, count, has_before ? before : NULL, round, b->rounds, NULL);
+    MerGoLogits logits = mer_go_batch_logits(v, b, round, first, count, NULL);
     for (int i = 0; i < count; i++) {
         int64_t at = first + i;
         choose_rows(logits.units, i * g->group_count, g->group_count, rng,
@@ -165,20 +184,18 @@ static void draw_round(MerGoView *v, MerGoBatch *b, int round, int first, int co
             }
         }
     }
-    free(before);
 }
 
 void mer_go_draw(MerGoView *v, MerGoBatch *b, int count, MerRng *rng)
 {
-    int part = MER_GO_ROWS / (v->graph->op_count + 1);
-    part = part < 1 ? 1 : part;
     b->count = count;
     if (v->policy->shape.has_start) {
         draw_first(v, b, rng);
     }
     for (int round = 0; round < b->rounds; round++) {
-        for (int first = b->plain; first < count; first += part) {
-            draw_round(v, b, round, first, count - first < part ? count - first : part, rng);
+        for (int first = b->plain, part; first < count; first += part) {
+            part = mer_go_next_part(v, b, first);
+            draw_round(v, b, round, first, part, rng);
         }
     }
 }
@@ -186,7 +203,7 @@ void mer_go_draw(MerGoView *v, MerGoBatch *b, int count, MerRng *rng)
 static int choice_of(const MerKnob *knob, int unit)
 {
     for (int c = 0; c < knob->choices; c++) {
-        if ((knob->values != NULL ? (int)knob->values[c] : c) == unit) {
+        if (mer_knob_unit(knob, c) == unit) {
             return c;
         }
     }
@@ -227,11 +244,8 @@ void mer_go_read_point(const MerGoGraph *g, const MerSpace *space, const MerInde
                        int *units, int *const *levels)
 {
     for (int i = 0; i < g->group_count; i++) {
-        int            k = g->unit_knob[i];
-        const MerKnob *knob = k >= 0 ? &space->knobs[k] : NULL;
-        units[i] = knob == NULL           ? only_unit(g, i)
-                   : knob->values != NULL ? (int)knob->values[point[k]]
-                                          : point[k];
+        int k = g->unit_knob[i];
+        units[i] = k >= 0 ? mer_knob_unit(&space->knobs[k], point[k]) : only_unit(g, i);
     }
     for (int t = 0; t < MER_GO_TASKS; t++) {
         for (int i = 0; i < g->op_count && levels[t] != NULL; i++) {

@@ -14,41 +14,32 @@ static float squash(double x)
     return (float)(x > 0 ? log2(1 + fmin(x, 1e12)) : -log2(1 + fmin(-x, 1e12)));
 }
 
-typedef struct Totals { /* of a graph */
-    double size, time, transfer, bytes;
+typedef struct Scale { /* of a graph */
+    double size, time; /* of all operators */
+    double longest;    /* way through it */
+    double limit;      /* least of a unit */
     int    depth;
-} Totals;
+} Scale;
 
-static Totals totals_of(const MerGoGraph *g)
+static Scale scale_of(const MerGoGraph *g)
 {
-    Totals t = {0};
+    Scale scale = {.limit = INFINITY};
     for (int o = 0; o < g->op_count; o++) {
-        t.size += g->size[o];
-        t.time += g->op_work[o];
-        t.transfer += g->transfer[o];
-        t.bytes += g->bytes[o];
-        t.depth = g->depth[o] > t.depth ? g->depth[o] : t.depth;
+        scale.size += g->size[o];
+        scale.time += g->op_work[o];
+        scale.longest = fmax(scale.longest, g->until[o]);
+        scale.depth = g->depth[o] > scale.depth ? g->depth[o] : scale.depth;
     }
-    return t;
+    for (int u = 0; u < g->unit_count; u++) {
+        scale.limit = fmin(scale.limit, g->limit[u]);
+    }
+    return scale;
 }
 
-/* Times of the longest ways that end and that begin with each operator. */
-static void longest_ways(const MerGoGraph *g, double *until, double *from)
+/* 0 where there is nothing to divide by. */
+static double part(double value, double whole)
 {
-    for (int o = 0; o < g->op_count; o++) {
-        double most = 0;
-        for (int i = g->before_start[o]; i < g->before_start[o + 1]; i++) {
-            most = fmax(most, until[g->before[i]]);
-        }
-        until[o] = most + g->op_work[o];
-    }
-    for (int o = g->op_count - 1; o >= 0; o--) {
-        double most = 0;
-        for (int i = g->after_start[o]; i < g->after_start[o + 1]; i++) {
-            most = fmax(most, from[g->after[i]]);
-        }
-        from[o] = most + g->op_work[o];
-    }
+    return isfinite(whole) && whole > 0 ? value / whole : 0;
 }
 
 /* How much longer it takes on hosts than on other units, as a logarithm; 0 where one of the two is missing. */
@@ -62,45 +53,30 @@ static double host_factor(const MerGoGraph *g, int op)
     return isfinite(host) && isfinite(other) && host > 0 && other > 0 ? log2(host / other) : 0;
 }
 
-static double share_of_limit(const MerGoGraph *g, double size)
-{
-    double least = INFINITY;
-    for (int u = 0; u < g->unit_count; u++) {
-        least = fmin(least, g->limit[u]);
-    }
-    return isfinite(least) && least > 0 ? size / least : 0;
-}
-
 void mer_go_node_features(const MerGoGraph *g, bool has_positions, float *features)
 {
-    Totals  all = totals_of(g);
-    double *until = mer_heap_zeroed((size_t)g->op_count + 1, sizeof *until);
-    double *from = mer_heap_zeroed((size_t)g->op_count + 1, sizeof *from);
-    double  longest = 0, per_op = all.time / (g->op_count > 0 ? g->op_count : 1);
-    longest_ways(g, until, from);
-    for (int o = 0; o < g->op_count; o++) {
-        longest = fmax(longest, until[o]);
-    }
+    Scale  all = scale_of(g);
+    double per_op = all.time / (g->op_count > 0 ? g->op_count : 1);
     for (int i = 0; i < g->op_count; i++) {
         int    o = g->op_order[i], group = g->group[o], gap = g->group_rank[group];
-        double time = g->op_work[o], ends = longest > 0 ? longest : 1;
+        double time = g->op_work[o];
         double members = g->member_start[group + 1] - g->member_start[group];
         float  f[MER_GO_NODE] = {
-             squash(per_op > 0 ? time / per_op : 0),
+             squash(part(time, per_op)),
              (float)fmin(3, time / g->mean_load),
              (float)fmin(3, g->work[group] / g->mean_load),
              (float)(host_factor(g, o) / 4),
              squash(8 * g->transfer[o] / g->mean_load) / 4,
              squash(g->bytes[o]) / 32,
-             (float)(all.size > 0 ? sqrt(g->size[o] / all.size) : 0),
-             (float)fmin(3, share_of_limit(g, g->size[o])),
+             (float)sqrt(part(g->size[o], all.size)),
+             (float)fmin(3, part(g->size[o], all.limit)),
              squash(g->before_start[o + 1] - g->before_start[o]) / 2,
              squash(g->after_start[o + 1] - g->after_start[o]) / 2,
              (float)g->is_backward[o],
              squash(members) / 4,
-             (float)(until[o] / ends),
-             (float)(from[o] / ends),
-             (float)(all.depth > 0 ? (double)g->depth[o] / all.depth : 0),
+             (float)part(g->until[o], all.longest),
+             (float)part(g->onward[o], all.longest),
+             (float)part(g->depth[o], all.depth),
         };
         if (has_positions) {
             f[15] = (float)g->position[group];
@@ -111,8 +87,6 @@ void mer_go_node_features(const MerGoGraph *g, bool has_positions, float *featur
         }
         memcpy(features + (int64_t)i * MER_GO_NODE, f, sizeof f);
     }
-    free(until);
-    free(from);
 }
 
 void mer_go_gap_features(const MerGoGraph *g, float *features)

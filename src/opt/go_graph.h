@@ -28,9 +28,11 @@ typedef struct MerGoGraph {
     const bool   *is_host;
     double        mean_load; /* all work, shared by speed */
     /* the order: operators, and groups along it */
-    const int    *op_order, *op_rank; /* sequence of operators, and back */
-    const int    *depth;              /* edges of the longest way from a source */
-    uint64_t      fingerprint;        /* of operators and edges, however they are numbered */
+    const int *op_order, *op_rank; /* sequence of operators, and back */
+    const int *depth;              /* edges of the longest way from a source */
+    /* times of the longest ways that end and that begin with each operator */
+    const double *until, *onward;
+    uint64_t      fingerprint; /* of operators and edges, however they are numbered */
     const int    *group_order, *group_rank;
     const double *position; /* of each group: work before its middle, 0 .. 1 */
     /* gaps between groups along the order, group_count + 1: work before, and transfers over it */

@@ -95,6 +95,12 @@ static void begin(const Lesson *l)
     mer_tape_record(l->view->tape, !l->is_measuring);
 }
 
+static MerStatus end(const Lesson *l, MerTensor *loss, MerError *error)
+{
+    return loss != NULL ? mer_tape_backward(l->view->tape, loss, error)
+                        : mer_tape_status(l->view->tape, error);
+}
+
 /* Logits that all placements share, a row for each of `rows_each` decisions. */
 static MerTensor *add_shared(Lesson *l, MerTensor *loss, MerTensor *logits, const int *chosen,
                              const float *old)
@@ -128,8 +134,7 @@ static MerStatus learn_first(Lesson *l, MerError *error)
     if (g->levels[MER_GO_PRIORITY] > 0 || g->levels[MER_GO_FUSE] > 0) {
         loss = add_shared(l, loss, logits.rules, b->rules, b->rules_old);
     }
-    return loss != NULL ? mer_tape_backward(l->view->tape, loss, error)
-                        : mer_tape_status(l->view->tape, error);
+    return end(l, loss, error);
 }
 
 /* Decisions of placements first .. first + count - 1, copied together: they lie apart in the batch. */
@@ -150,36 +155,14 @@ static void gather_units(const Lesson *l, int round, int first, int count, int *
     }
 }
 
-static MerTensor *add_levels(Lesson *l, MerTensor *loss, MerGoTask task, MerTensor *logits,
-                             int first, int count)
-{
-    const MerGoBatch *b = l->batch;
-    int64_t           ops = l->view->graph->op_count;
-    Choices           choices = {.logits = logits,
-                                 .chosen = b->levels[task] + first * ops,
-                                 .old = b->levels_old[task] + first * ops,
-                                 .advantages = l->advantages,
-                                 .placement = first,
-                                 .rows_each = (int)ops,
-                                 .count = count,
-                                 .entropy = l->teacher->entropy};
-    return add_loss(l, loss, &choices);
-}
-
 static MerStatus learn_round(Lesson *l, int round, int first, int count, MerError *error)
 {
     const MerGoBatch *b = l->batch;
     const MerGoGraph *g = l->view->graph;
-    MerGoDecided     *before = mer_heap_zeroed((size_t)count, sizeof *before);
     int              *chosen;
     float            *old;
-    for (int i = 0; i < count; i++) {
-        before[i] = mer_go_decided(g, b, first + i, round);
-    }
-    bool has_before = round > 0 || l->view->policy->shape.has_start;
     begin(l);
-    MerGoLogits logits = mer_go_round_logits(l->view, count, has_before ? before : NULL, round,
-                                             b->rounds, l->dropout);
+    MerGoLogits logits = mer_go_batch_logits(l->view, b, round, first, count, l->dropout);
     gather_units(l, round, first, count, &chosen, &old);
     Choices    choices = {.logits = logits.units,
                           .chosen = chosen,
@@ -190,28 +173,28 @@ static MerStatus learn_round(Lesson *l, int round, int first, int count, MerErro
                           .count = count,
                           .entropy = l->teacher->entropy};
     MerTensor *loss = add_loss(l, NULL, &choices);
+    choices.rows_each = g->op_count;
     for (int t = 0; t < MER_GO_TASKS; t++) {
         if (logits.levels[t] != NULL) {
-            loss = add_levels(l, loss, (MerGoTask)t, logits.levels[t], first, count);
+            choices.logits = logits.levels[t];
+            choices.chosen = b->levels[t] + (int64_t)first * g->op_count;
+            choices.old = b->levels_old[t] + (int64_t)first * g->op_count;
+            loss = add_loss(l, loss, &choices);
         }
     }
-    free(before);
-    return loss != NULL ? mer_tape_backward(l->view->tape, loss, error)
-                        : mer_tape_status(l->view->tape, error);
+    return end(l, loss, error);
 }
 
 static MerStatus go_through(Lesson *l, MerError *error)
 {
     const MerGoBatch *b = l->batch;
-    int               part = MER_GO_ROWS / (l->view->graph->op_count + 1);
-    part = part < 1 ? 1 : part;
     if (l->view->policy->shape.has_start) {
         MER_TRY(learn_first(l, error));
     }
     for (int round = 0; round < b->rounds; round++) {
-        for (int first = b->plain; first < b->count; first += part) {
-            int count = b->count - first < part ? b->count - first : part;
-            MER_TRY(learn_round(l, round, first, count, error));
+        for (int first = b->plain, part; first < b->count; first += part) {
+            part = mer_go_next_part(l->view, b, first);
+            MER_TRY(learn_round(l, round, first, part, error));
         }
     }
     return MER_OK;
@@ -248,7 +231,7 @@ MerStatus mer_go_learn(MerGoView *view, const MerGoTeacher *teacher, const MerGo
                         .batch = batch,
                         .first_advantages = first_advantages,
                         .advantages = advantages,
-                        .dropout = view->policy->shape.dropout > 0 ? dropout : NULL,
+                        .dropout = view->policy->shape.net.dropout > 0 ? dropout : NULL,
                         .drift = mer_heap_zeroed((size_t)batch->count + 1, sizeof(double))};
     MerStatus status = MER_OK;
     for (int epoch = 0; epoch < teacher->epochs && status == MER_OK; epoch++) {

@@ -34,6 +34,10 @@ void mer_go_batch_make(MerGoBatch *batch, const MerGoGraph *graph, int capacity,
 void mer_go_draw(MerGoView *view, MerGoBatch *batch, int count, MerRng *rng);
 /* What was decided of placement `index` before `round`; of its end with round = rounds. */
 MerGoDecided mer_go_decided(const MerGoGraph *graph, const MerGoBatch *batch, int index, int round);
+/* Round `round` of placements first .. first + count - 1, of which there are at most mer_go_next_part. */
+int         mer_go_next_part(const MerGoView *view, const MerGoBatch *batch, int first);
+MerGoLogits mer_go_batch_logits(MerGoView *view, const MerGoBatch *batch, int round, int first,
+                                int count, MerRng *dropout);
 /* The point of placement `index`. */
 void mer_go_point(const MerGoGraph *graph, const MerSpace *space, const MerGoBatch *batch,
                   int index, MerIndex *point);

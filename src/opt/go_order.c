@@ -59,18 +59,39 @@ static void hash_ops(Sorter *s)
     }
 }
 
-typedef struct Entry {
-    int      op, depth;
+static void measure_ways(MerGoGraph *g, MerArena *arena)
+{
+    double *until = MER_ARRAY(arena, double, g->op_count + 1);
+    double *onward = MER_ARRAY(arena, double, g->op_count + 1);
+    for (int o = 0; o < g->op_count; o++) {
+        for (int i = g->before_start[o]; i < g->before_start[o + 1]; i++) {
+            until[o] = fmax(until[o], until[g->before[i]]);
+        }
+        until[o] += g->op_work[o];
+    }
+    for (int o = g->op_count - 1; o >= 0; o--) {
+        for (int i = g->after_start[o]; i < g->after_start[o + 1]; i++) {
+            onward[o] = fmax(onward[o], onward[g->after[i]]);
+        }
+        onward[o] += g->op_work[o];
+    }
+    g->until = until;
+    g->onward = onward;
+}
+
+typedef struct Entry { /* an operator or a group, and what it is sorted by */
+    int      item;
+    double   key;
     uint64_t hash;
 } Entry;
 
-static int deepest_last(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
     const Entry *x = a, *y = b;
-    if (x->depth != y->depth) {
-        return x->depth < y->depth ? -1 : 1;
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
     }
-    return x->hash != y->hash ? (x->hash < y->hash ? -1 : 1) : x->op - y->op;
+    return x->hash != y->hash ? (x->hash < y->hash ? -1 : 1) : x->item - y->item;
 }
 
 /* Forward producers of an operator that have not come yet, onto the stack: the deepest comes first. */
@@ -84,7 +105,7 @@ static int push_inputs(const Sorter *s, int op, Entry *stack, int top)
             stack[top++] = (Entry){b, s->depth[b], s->hash[b]};
         }
     }
-    qsort(stack + first, (size_t)(top - first), sizeof *stack, deepest_last);
+    qsort(stack + first, (size_t)(top - first), sizeof *stack, by_key);
     return top;
 }
 
@@ -98,9 +119,9 @@ static void emit(Sorter *s, int op)
 static void emit_tree(Sorter *s, int root, Entry *stack)
 {
     int top = 0;
-    stack[top++] = (Entry){.op = root};
+    stack[top++] = (Entry){.item = root};
     while (top > 0) {
-        int op = stack[top - 1].op, next = top;
+        int op = stack[top - 1].item, next = top;
         if (s->rank[op] < 0) {
             next = push_inputs(s, op, stack, top);
             if (next == top) {
@@ -127,9 +148,9 @@ static void emit_part(Sorter *s, bool is_backward)
             ends[count++] = (Entry){o, s->depth[o], s->hash[o]};
         }
     }
-    qsort(ends, (size_t)count, sizeof *ends, deepest_last);
+    qsort(ends, (size_t)count, sizeof *ends, by_key);
     for (int i = 0; i < count; i++) {
-        emit_tree(s, ends[i].op, stack);
+        emit_tree(s, ends[i].item, stack);
     }
     free(ends);
     free(stack);
@@ -177,26 +198,11 @@ static bool spread_keys(const MerGoGraph *g, double *key)
     return is_changed;
 }
 
-typedef struct Keyed {
-    double   key;
-    int      group;
-    uint64_t hash; /* of its first operator along the order */
-} Keyed;
-
-static int by_key(const void *a, const void *b)
-{
-    const Keyed *x = a, *y = b;
-    if (x->key != y->key) {
-        return x->key < y->key ? -1 : 1;
-    }
-    return x->hash != y->hash ? (x->hash < y->hash ? -1 : 1) : x->group - y->group;
-}
-
 static void order_groups(Sorter *s, MerArena *arena)
 {
     MerGoGraph *g = s->graph;
     double     *key = mer_heap_zeroed((size_t)g->group_count + 1, sizeof *key);
-    Keyed      *list = mer_heap_zeroed((size_t)g->group_count + 1, sizeof *list);
+    Entry      *list = mer_heap_zeroed((size_t)g->group_count + 1, sizeof *list);
     int        *order = MER_ARRAY(arena, int, g->group_count + 1);
     int        *rank = MER_ARRAY(arena, int, g->group_count + 1);
     for (int i = 0; i < g->group_count; i++) {
@@ -206,12 +212,12 @@ static void order_groups(Sorter *s, MerArena *arena)
     }
     for (int i = 0; i < g->group_count; i++) {
         bool has_members = g->member_start[i + 1] > g->member_start[i];
-        list[i] = (Keyed){isnan(key[i]) ? 0.5 * g->op_count : key[i], i,
+        list[i] = (Entry){i, isnan(key[i]) ? 0.5 * g->op_count : key[i],
                           has_members ? s->hash[g->members[g->member_start[i]]] : 0};
     }
     qsort(list, (size_t)g->group_count, sizeof *list, by_key);
     for (int i = 0; i < g->group_count; i++) {
-        order[i] = list[i].group;
+        order[i] = list[i].item;
         rank[order[i]] = i;
     }
     g->group_order = order;
@@ -298,6 +304,7 @@ void mer_go_graph_order(MerGoGraph *graph, MerArena *arena)
     graph->op_rank = s.rank;
     graph->depth = s.depth;
     order_groups(&s, arena);
+    measure_ways(graph, arena);
     measure_positions(graph, arena);
     measure_gaps(graph, arena);
     order_units(graph, arena);

@@ -27,28 +27,30 @@ static void make_heads(MerGoPolicy *p, MerRng *rng)
 {
     MerParameters    *all = p->parameters;
     const MerGoShape *s = &p->shape;
-    p->previous = mer_linear_layer(all, "previous", MER_GO_PREVIOUS + s->max_units, s->width, rng);
-    p->units = last_layer(all, "units", s->width, s->max_units, rng);
+    p->previous =
+        mer_linear_layer(all, "previous", MER_GO_PREVIOUS + s->max_units, s->net.width, rng);
+    p->units = last_layer(all, "units", s->net.width, s->max_units, rng);
     p->stay = mer_parameters_add(all, "stay", 1, (int[]){1 + MER_GO_TASKS});
     if (s->has_pairs) {
-        p->node_part = mer_linear_layer(all, "node_part", s->width, PAIR_WIDTH, rng);
+        p->node_part = mer_linear_layer(all, "node_part", s->net.width, PAIR_WIDTH, rng);
         p->pair_part = mer_linear_layer(all, "pair_part", MER_GO_PAIR, PAIR_WIDTH, rng);
         p->pair_score = last_layer(all, "pair_score", PAIR_WIDTH, 1, rng);
     }
     if (s->has_start) {
-        p->rules = last_layer(all, "rules", s->width, MER_GO_TASKS * MER_GO_RULES, rng);
-        p->gap_key = mer_linear_layer(all, "gap_key", 2 * s->width + MER_GO_GAP, KEY_WIDTH, rng);
+        p->rules = last_layer(all, "rules", s->net.width, MER_GO_TASKS * MER_GO_RULES, rng);
+        p->gap_key =
+            mer_linear_layer(all, "gap_key", 2 * s->net.width + MER_GO_GAP, KEY_WIDTH, rng);
         p->boundary_query = last_layer(all, "boundary_query", MER_GO_BOUNDARY, KEY_WIDTH, rng);
-        p->whole_query = last_layer(all, "whole_query", s->width, KEY_WIDTH, rng);
+        p->whole_query = last_layer(all, "whole_query", s->net.width, KEY_WIDTH, rng);
         p->boundary_shift = last_layer(all, "boundary_shift", MER_GO_BOUNDARY, 1, rng);
         p->shift = mer_parameters_add(all, "shift", 1, &s->max_units);
         p->sharpness = mer_parameters_add(all, "sharpness", 1, (int[]){1});
         p->cut_cost = mer_parameters_add(all, "cut_cost", 1, (int[]){1});
     }
-    p->task = mer_attention(all, "task", s->width, s->heads, rng);
-    p->task_norm = mer_norm(all, "task_norm", s->width);
-    p->levels[MER_GO_PRIORITY] = last_layer(all, "priority", s->width, s->max_levels, rng);
-    p->levels[MER_GO_FUSE] = last_layer(all, "fuse", s->width, s->max_levels, rng);
+    p->task = mer_attention(all, "task", s->net.width, s->net.heads, rng);
+    p->task_norm = mer_norm(all, "task_norm", s->net.width);
+    p->levels[MER_GO_PRIORITY] = last_layer(all, "priority", s->net.width, s->max_levels, rng);
+    p->levels[MER_GO_FUSE] = last_layer(all, "fuse", s->net.width, s->max_levels, rng);
 }
 
 void mer_go_policy_make(MerGoPolicy *policy, const MerGoShape *shape, MerRng *rng)
@@ -57,17 +59,8 @@ void mer_go_policy_make(MerGoPolicy *policy, const MerGoShape *shape, MerRng *rn
     policy->kinds = mer_parameters_add(policy->parameters, "kinds", 2,
                                        (int[]){MER_GO_KINDS, shape->kind_width});
     mer_tensor_fill_normal(policy->kinds, 0.5f, rng);
-    MerGraphNetSpec spec = {.inputs = MER_GO_NODE + shape->kind_width,
-                            .width = shape->width,
-                            .embeddings = shape->embeddings,
-                            .layers = shape->layers,
-                            .heads = shape->heads,
-                            .feed_forward = shape->feed_forward,
-                            .segment = shape->segment,
-                            .has_attention = shape->has_attention,
-                            .is_modulated = shape->is_modulated,
-                            .dropout = shape->dropout};
-    policy->net = mer_graph_net(policy->parameters, "net", &spec, rng);
+    policy->shape.net.inputs = MER_GO_NODE + shape->kind_width;
+    policy->net = mer_graph_net(policy->parameters, "net", &policy->shape.net, rng);
     make_heads(policy, rng);
 }
 
@@ -117,7 +110,7 @@ static void list_rows(MerGoView *v, MerArena *arena)
 void mer_go_view_make(MerGoView *view, const MerGoPolicy *policy, const MerGoGraph *graph,
                       MerPool *pool, MerArena *arena)
 {
-    int width = policy->shape.width;
+    int width = policy->shape.net.width;
     *view = (MerGoView){.policy = policy, .graph = graph, .spread = 0.5f, .moves = 1};
     view->encoder = mer_tape_new(&mer_backend_dnnl, pool);
     view->tape = mer_tape_new(&mer_backend_dnnl, pool);
@@ -174,11 +167,8 @@ static MerTensor *pool_groups(MerGoView *v, MerTensor *rows, int count)
 {
     const MerGoGraph *g = v->graph;
     int               length = g->op_count;
-    if (count == 1) {
-        return mer_tensor_scatter_mean(v->tape, rows, g->group_count, v->row_group);
-    }
-    int *index = mer_workspace_alloc(mer_tape_workspace(v->tape),
-                                     sizeof *index * (size_t)count * (size_t)length);
+    int              *index = mer_workspace_alloc(mer_tape_workspace(v->tape),
+                                                  sizeof *index * (size_t)count * (size_t)length);
     for (int i = 0; i < count; i++) {
         for (int r = 0; r < length; r++) {
             index[i * length + r] = i * g->group_count + v->row_group[r];
@@ -196,7 +186,7 @@ static bool is_streamed(const MerGoView *v)
 /* The trunk over `count` sequences x (count x N, w). */
 static MerTensor *run_trunk(MerGoView *v, MerTensor *x, int count, MerRng *dropout)
 {
-    int        length = v->graph->op_count, width = v->policy->shape.width;
+    int        length = v->graph->op_count, width = v->policy->shape.net.width;
     MerTensor *z = NULL;
     if (is_streamed(v)) {
         assert(count == 1);
@@ -378,9 +368,9 @@ static void list_odds(const float *logits, int rows, int choices, const int *kep
 }
 
 /* What was decided is kept, mostly. After first decisions (`has_start`) so much that `moves` of those of a placement change: what
- * is learned is which. Else by a weight that is learned. decided (rows) of each placement. */
+ * is learned is which. Else by a weight that is learned. `which`: 0 of units, 1 + task of its levels. */
 static MerTensor *add_stay(MerGoView *v, MerTensor *logits, int which, int count,
-                           const int *const *decided)
+                           const MerGoDecided *before)
 {
     int     rows = logits->shape[0] / count, choices = logits->shape[1];
     bool    is_fixed = v->policy->shape.has_start;
@@ -388,14 +378,15 @@ static MerTensor *add_stay(MerGoView *v, MerTensor *logits, int which, int count
     double *odds = mer_heap_zeroed((size_t)rows + 1, sizeof *odds);
     memset(kept, 0, sizeof *kept * (size_t)logits->size);
     for (int i = 0; i < count; i++) {
-        int64_t first = (int64_t)i * rows * choices;
-        double  weight = 1;
+        const int *decided = which == 0 ? before[i].units : before[i].levels[which - 1];
+        int64_t    first = (int64_t)i * rows * choices;
+        double     weight = 1;
         if (is_fixed) {
-            list_odds(mer_tensor_data(v->tape, logits) + first, rows, choices, decided[i], odds);
+            list_odds(mer_tensor_data(v->tape, logits) + first, rows, choices, decided, odds);
             weight = calibrate(odds, rows, v->moves);
         }
         for (int r = 0; r < rows; r++) {
-            kept[first + (int64_t)r * choices + decided[i][r]] = (float)weight;
+            kept[first + (int64_t)r * choices + decided[r]] = (float)weight;
         }
     }
     free(odds);
@@ -405,17 +396,6 @@ static MerTensor *add_stay(MerGoView *v, MerTensor *logits, int which, int count
             mer_tensor_mul(v->tape, added, mer_tensor_slice(v->tape, v->policy->stay, 0, which, 1));
     }
     return mer_tensor_add(v->tape, logits, added);
-}
-
-/* One array of every placement: units, or levels of task `which` - 1. */
-static const int **list_decided(MerGoView *v, int which, int count, const MerGoDecided *before)
-{
-    const int **list =
-        mer_workspace_alloc(mer_tape_workspace(v->tape), sizeof *list * (size_t)count);
-    for (int i = 0; i < count; i++) {
-        list[i] = which == 0 ? before[i].units : before[i].levels[which - 1];
-    }
-    return list;
 }
 
 static MerTensor *unit_logits(MerGoView *v, MerTensor *rows, const Seen *seen, int count,
@@ -431,8 +411,7 @@ static MerTensor *unit_logits(MerGoView *v, MerTensor *rows, const Seen *seen, i
     logits = mer_tensor_reshape(v->tape, logits, 3, (int[]){count, groups, units});
     logits = mer_tensor_add(v->tape, logits, seen->mask);
     logits = mer_tensor_reshape(v->tape, logits, 2, (int[]){count * groups, units});
-    return before != NULL ? add_stay(v, logits, 0, count, list_decided(v, 0, count, before))
-                          : logits;
+    return before != NULL ? add_stay(v, logits, 0, count, before) : logits;
 }
 
 /* z_k = LayerNorm(A(z_(k-1)) + z_0) */
@@ -440,9 +419,9 @@ static MerTensor *next_task(MerGoView *v, MerTensor *z, MerTensor *first, int co
 {
     const MerGoShape *s = &v->policy->shape;
     int               length = v->graph->op_count;
-    MerTensor        *x = mer_tensor_reshape(v->tape, z, 3, (int[]){count, length, s->width});
-    x = mer_segment_attention(v->tape, &v->policy->task, x, s->segment);
-    x = mer_tensor_reshape(v->tape, x, 2, (int[]){count * length, s->width});
+    MerTensor        *x = mer_tensor_reshape(v->tape, z, 3, (int[]){count, length, s->net.width});
+    x = mer_segment_attention(v->tape, &v->policy->task, x, s->net.segment);
+    x = mer_tensor_reshape(v->tape, x, 2, (int[]){count * length, s->net.width});
     return mer_norm_run(v->tape, &v->policy->task_norm, mer_tensor_add(v->tape, x, first));
 }
 
@@ -452,15 +431,13 @@ static MerTensor *level_logits(MerGoView *v, MerGoTask task, MerTensor *z, int c
     MerTensor *logits = mer_linear_run(v->tape, &v->policy->levels[task], z, MER_LINEAR);
     logits = mer_tensor_slice(v->tape, logits, 1, 0, v->graph->levels[task]);
     bool has_before = before != NULL && before[0].levels[task] != NULL;
-    return has_before
-               ? add_stay(v, logits, 1 + task, count, list_decided(v, 1 + task, count, before))
-               : logits;
+    return has_before ? add_stay(v, logits, 1 + task, count, before) : logits;
 }
 
 /* The embedding and the last decisions of every placement. */
 static MerTensor *join_decisions(MerGoView *v, MerTensor *previous, int count)
 {
-    int        length = v->graph->op_count, width = v->policy->shape.width;
+    int        length = v->graph->op_count, width = v->policy->shape.net.width;
     MerTensor *rows = mer_linear_run(v->tape, &v->policy->previous, previous, MER_LINEAR);
     rows = mer_tensor_reshape(v->tape, rows, 3, (int[]){count, length, width});
     rows = mer_tensor_add(v->tape, rows, v->nodes);

@@ -16,13 +16,10 @@ enum {
 };
 
 typedef struct MerGoShape { /* what a saved policy must agree on */
-    int  width, embeddings, layers, heads, feed_forward, segment, kind_width;
-    int  max_units, max_levels;
-    bool has_attention, is_modulated;
-    bool has_start, has_positions,
-        has_pairs; /* ours: cuts and rules as first decisions; where operators stand
-                                                * along the order; scores of pairs of group and unit */
-    float dropout;
+    MerGraphNetSpec net;    /* `inputs` follow from the rest */
+    int             kind_width, max_units, max_levels;
+    /* ours: cuts and rules as first decisions; where operators stand along the order; scores of pairs of group and unit */
+    bool has_start, has_positions, has_pairs;
 } MerGoShape;
 
 typedef struct MerGoPolicy {

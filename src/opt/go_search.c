@@ -1,9 +1,11 @@
 /* The search of `go`: batches of placements are asked for, and learned from when they are told. */
 #include "opt/go_state.h"
 
+#include "base/stats.h"
+#include "opt/failure.h"
+
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int64_t left(const MerGoState *s)
@@ -85,9 +87,8 @@ static double reward_of(MerGoState *s, double score)
 }
 
 /* Ranks from -1 to 1, equal rewards share theirs. */
-static void rank(double *values, int count)
+static void rank(double *values, int count, double *ranks)
 {
-    double *ranks = MER_ARRAY_HEAP(double, count);
     for (int i = 0; i < count; i++) {
         int below = 0, equal = 0;
         for (int j = 0; j < count; j++) {
@@ -97,7 +98,6 @@ static void rank(double *values, int count)
         ranks[i] = count > 1 ? (2 * below + equal - 1) / (count - 1.0) - 1 : 0;
     }
     memcpy(values, ranks, sizeof *values * (size_t)count);
-    free(ranks);
 }
 
 /* Of cuts: the mean over the placements that share them; of the rest: the difference to that mean. */
@@ -119,11 +119,7 @@ static void divide(int count, int siblings, const double *rewards, double base, 
 
 static double mean_of(const double *values, int count)
 {
-    double sum = 0;
-    for (int i = 0; i < count; i++) {
-        sum += values[i];
-    }
-    return count > 0 ? sum / count : 0;
+    return count > 0 ? mer_mean(values, count) : 0;
 }
 
 /* Placements that begin alike are compared with each other. */
@@ -137,7 +133,7 @@ static void compare(MerGoState *s, int count, double *rewards, int siblings, boo
         s->now.history_count += count;
     }
     if (s->options.advantage == 2) {
-        rank(rewards, count);
+        rank(rewards, count, cuts); /* which is filled next */
         base = 0;
     }
     divide(count, siblings, rewards, base, cuts, rest);
@@ -147,32 +143,24 @@ static void compare(MerGoState *s, int count, double *rewards, int siblings, boo
     }
 }
 
-static void advantages_of(MerGoState *s, double *cuts, double *rest)
+static void advantages_of(MerGoState *s, double *rewards, double *cuts, double *rest)
 {
-    int     count = s->now.samples, drawn = count - s->batch.improved;
-    double *rewards = MER_ARRAY_HEAP(double, count);
+    int count = s->now.samples, drawn = count - s->batch.improved;
     for (int i = 0; i < count; i++) {
         rewards[i] = reward_of(s, s->batch.scores[i]);
     }
     compare(s, drawn, rewards, s->batch.siblings, s->options.baseline == 0, cuts, rest);
     compare(s, count - drawn, rewards + drawn, 1, false, cuts + drawn, rest + drawn);
     memset(cuts + drawn, 0, sizeof *cuts * (size_t)(count - drawn));
-    free(rewards);
-}
-
-static void note_failure(MerGoState *s, const MerError *error)
-{
-    char json[sizeof error->message + 20];
-    snprintf(json, sizeof json, "{\"reason\": \"%s\"}", error->message);
-    mer_note(s->search->notes, "training_failed", json);
-    s->now.is_done = true;
 }
 
 static void learn(MerGoState *s)
 {
     const MerGoOptions *o = &s->options;
-    double             *cuts = MER_ARRAY_HEAP(double, s->now.samples);
-    double             *rest = MER_ARRAY_HEAP(double, s->now.samples);
+    MerArena           *scratch = mer_arena_new();
+    double             *rewards = MER_ARRAY(scratch, double, s->now.samples + 1);
+    double             *cuts = MER_ARRAY(scratch, double, s->now.samples + 1);
+    double             *rest = MER_ARRAY(scratch, double, s->now.samples + 1);
     double              done = progress(s);
     double              first = o->warm_up > 0 ? fmin(1, done / o->warm_up) : done;
     MerError            error = {0};
@@ -185,13 +173,13 @@ static void learn(MerGoState *s)
                                    .first_entropy = o->first_entropy +
                                                     first * (o->first_entropy_end - o->first_entropy),
                                    .is_joint = o->ratio == 0};
-    advantages_of(s, cuts, rest);
+    advantages_of(s, rewards, cuts, rest);
     if (mer_go_learn(&s->view, &teacher, &s->batch, cuts, rest, s->search->rng, &error) != MER_OK) {
-        note_failure(s, &error);
+        mer_note_failure(s->search->notes, &error);
+        s->now.is_done = true;
     }
     s->now.updates++;
-    free(cuts);
-    free(rest);
+    mer_arena_free(scratch);
 }
 
 static void end_batch(MerGoState *s)

@@ -12,9 +12,9 @@ static void describe(const MerGoShape *s, char line[MER_GO_LINE])
         line, MER_GO_LINE,
         "go-policy/1 hidden=%d embedding=%d layers=%d heads=%d feed_forward=%d kind_width=%d "
         "max_devices=%d max_levels=%d attention=%d modulation=%d start=%d positions=%d pairs=%d",
-        s->width, s->embeddings, s->layers, s->heads, s->feed_forward, s->kind_width, s->max_units,
-        s->max_levels, s->has_attention, s->is_modulated, s->has_start, s->has_positions,
-        s->has_pairs);
+        s->net.width, s->net.embeddings, s->net.layers, s->net.heads, s->net.feed_forward,
+        s->kind_width, s->max_units, s->max_levels, s->net.has_attention, s->net.is_modulated,
+        s->has_start, s->has_positions, s->has_pairs);
 }
 
 static MerStatus keep_policy(MerGoState *s, MerStream *stream, MerError *error)

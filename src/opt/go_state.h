@@ -9,8 +9,6 @@
 
 enum { MER_GO_LINE = 400 }; /* the first line of a policy */
 
-#define MER_ARRAY_HEAP(Type, count) ((Type *)mer_heap_zeroed((size_t)(count) + 1, sizeof(Type)))
-
 /* A network that answers within minutes on a core. */
 /* clang-format off */
 #define MER_GO_SMALL                                                                                \

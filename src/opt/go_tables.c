@@ -156,7 +156,7 @@ static void restrict_to_knobs(const Reader *r)
             is_found = is_found || is_first;
         }
         for (int c = 0; knob != NULL && c < knob->choices; c++) {
-            int u = knob->values != NULL ? (int)knob->values[c] : c;
+            int u = mer_knob_unit(knob, c);
             if (u >= 0 && u < g->unit_count) {
                 kept[u] = isfinite(known[u]) ? known[u] : 0;
             }
@@ -165,27 +165,12 @@ static void restrict_to_knobs(const Reader *r)
     g->time = time;
 }
 
-/* The least of each row; 0 where nothing is allowed. */
-static double *least_times(const Reader *r, int rows, const double *time)
-{
-    int     units = r->graph->unit_count;
-    double *least = MER_ARRAY(r->arena, double, rows + 1);
-    for (int i = 0; i < rows; i++) {
-        least[i] = INFINITY;
-        for (int u = 0; u < units; u++) {
-            least[i] = fmin(least[i], time[(int64_t)i * units + u]);
-        }
-        least[i] = isfinite(least[i]) ? least[i] : 0;
-    }
-    return least;
-}
-
 static void measure_units(const Reader *r)
 {
-    MerGoGraph *g = r->graph;
-    double     *work = least_times(r, g->group_count, g->time);
-    double     *speed = MER_ARRAY(r->arena, double, g->unit_count + 1);
-    double      all = 0, speeds = 0;
+    MerGoGraph   *g = r->graph;
+    const double *work = mer_unit_least(g->group_count, g->unit_count, g->time, r->arena);
+    double       *speed = MER_ARRAY(r->arena, double, g->unit_count + 1);
+    double        all = 0, speeds = 0;
     for (int i = 0; i < g->group_count; i++) {
         all += work[i];
     }
@@ -201,7 +186,7 @@ static void measure_units(const Reader *r)
         speeds += speed[u];
     }
     g->work = work;
-    g->op_work = least_times(r, g->op_count, g->op_time);
+    g->op_work = mer_unit_least(g->op_count, g->unit_count, g->op_time, r->arena);
     g->speed = speed;
     g->mean_load = all > 0 && speeds > 0 ? all / speeds : 1;
 }

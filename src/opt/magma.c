@@ -3,32 +3,31 @@
  * the first population and prices elites again. A space without such pairs has one gene per knob, and the operator
  * on units does nothing. */
 #include "opt/magma.h"
+#include "base/option_rows.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 enum { PAPER, SHIPPED };
 
-#define RATE(field, initial, text)                                                                 \
-    {                                                                                              \
-#field, MER_OPTION_REAL, offsetof(MerMagmaOptions, field), initial, 0, 1, NULL, text       \
-    }
+typedef MerMagmaOptions Options;
+
 static const MerOption options[] = {
-    {"rules", MER_OPTION_CHOICE, offsetof(MerMagmaOptions, rules), "paper", 0, 0, "paper|shipped",
-     "as the paper describes it, or as the public code behaves"},
-    {"population", MER_OPTION_INT, offsetof(MerMagmaOptions, population), "100", 2, 100000, NULL,
-     "children per generation"},
-    RATE(elite, "0.05", "share of the population that survives"),
-    RATE(parents, "0.1", "share of the population that has children"),
-    RATE(crossover_gen, "0.9", "probability that a pair swaps the head or tail of one genome"),
-    RATE(crossover_rg, "0.1", "probability that a pair swaps a range of both genomes"),
-    RATE(crossover_accel, "0.1", "probability that a child takes over all that is on one unit"),
-    RATE(mutation, "0.05", "probability that a gene becomes random"),
-    RATE(exchange, "0", "probability that two units of a child exchange all they have"),
-    RATE(offload, "0",
-         "probability that something of the busiest unit moves to the least busy one"),
-    RATE(swap_units, "0", "probability that two things of a child exchange their units"),
+    MER_CHOICE(rules, "paper", "paper|shipped",
+               "as the paper describes it, or as the public code behaves"),
+    MER_INT(population, "100", 2, 100000, "children per generation"),
+    MER_REAL(elite, "0.05", 0, 1, "share of the population that survives"),
+    MER_REAL(parents, "0.1", 0, 1, "share of the population that has children"),
+    MER_REAL(crossover_gen, "0.9", 0, 1,
+             "probability that a pair swaps the head or tail of one genome"),
+    MER_REAL(crossover_rg, "0.1", 0, 1, "probability that a pair swaps a range of both genomes"),
+    MER_REAL(crossover_accel, "0.1", 0, 1,
+             "probability that a child takes over all that is on one unit"),
+    MER_REAL(mutation, "0.05", 0, 1, "probability that a gene becomes random"),
+    MER_REAL(exchange, "0", 0, 1, "probability that two units of a child exchange all they have"),
+    MER_REAL(offload, "0", 0, 1,
+             "probability that something of the busiest unit moves to the least busy one"),
+    MER_REAL(swap_units, "0", 0, 1, "probability that two things of a child exchange their units"),
     {0}};
 
 typedef struct Rank { /* of one knob, in [0, 1) */
@@ -90,8 +89,9 @@ static MerStatus open_magma(void *state, const MerSearch *search, const void *gi
                            .options = *options,
                            .is_shipped = is_shipped,
                            .genes = mer_magma_genes(search->space, arena),
-                           .draws = is_shipped ? mer_magma_draws_as_shipped(search->seed)
-                                               : mer_magma_draws(search->rng),
+                           .draws = {.rng = is_shipped ? NULL : search->rng,
+                                     .python = mer_twister_python(search->seed),
+                                     .numpy = mer_twister_numpy((uint32_t)search->seed)},
                            .size = size,
                            .elites = share(options->elite, 1, size),
                            .parents = share(options->parents, 2, size)}};

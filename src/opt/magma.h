@@ -14,23 +14,12 @@ typedef struct MerMagmaOptions {
     int     rules;
 } MerMagmaOptions;
 
-/* magma_draws.c: the library's generator, or Python's `random` and NumPy's, from which the public program draws
- * pairs and the first population. */
+/* Where random numbers come from: the library's generator, or Python's `random` and NumPy's, from which the public program
+ * draws pairs and the first population. */
 typedef struct MerMagmaDraws {
     MerRng    *rng; /* NULL: the others */
     MerTwister python, numpy;
 } MerMagmaDraws;
-
-MerMagmaDraws mer_magma_draws(MerRng *rng);
-MerMagmaDraws mer_magma_draws_as_shipped(uint64_t seed);
-double        mer_magma_unit(MerMagmaDraws *draws); /* in [0, 1) */
-int           mer_magma_below(MerMagmaDraws *draws, int n);
-/* The same for the first population. */
-double mer_magma_first_unit(MerMagmaDraws *draws);
-int    mer_magma_first_below(MerMagmaDraws *draws, int n);
-/* Two of `count`, by weights that add up to 1, of which at least two are above 0; `sums` are their running sums. */
-void mer_magma_draw_pair(MerMagmaDraws *draws, const double *weights, const double *sums, int count,
-                         int pair[2]);
 
 typedef struct MerMagmaSite { /* genes that belong together: knobs, -1 if absent */
     int gene[2];
@@ -51,7 +40,7 @@ typedef struct MerMagma {
     MerMagmaDraws   draws;
     int     size, elites, parents; /* population, and how many of it survive and have children */
     double *people;                /* size x knobs, best first: an index, or a rank in [0, 1) */
-    double *weights, *sums;        /* of parents */
+    double *weights, *sums;        /* of parents: shares of 1, and their running sums */
 } MerMagma;
 
 /* magma_operators.c */

@@ -41,15 +41,36 @@ static void copy(const MerMagma *m, double *to, const double *from)
     memcpy(to, from, (size_t)m->space->knob_count * sizeof *to);
 }
 
+static double draw_unit(MerMagmaDraws *draws)
+{
+    return draws->rng ? mer_rng_unit(draws->rng) : mer_twister_unit(&draws->python);
+}
+
+static int draw_below(MerMagmaDraws *draws, int n)
+{
+    return draws->rng ? mer_rng_below(draws->rng, n) : mer_twister_python_below(&draws->python, n);
+}
+
 static bool is_due(MerMagma *m, double rate)
 {
-    return mer_magma_unit(&m->draws) < rate;
+    return draw_unit(&m->draws) < rate;
 }
 
 static double draw_gene(MerMagma *m, int knob)
 {
-    return mer_magma_is_rank(m, knob) ? mer_magma_unit(&m->draws)
-                                      : mer_magma_below(&m->draws, m->space->knobs[knob].choices);
+    return mer_magma_is_rank(m, knob) ? draw_unit(&m->draws)
+                                      : draw_below(&m->draws, m->space->knobs[knob].choices);
+}
+
+/* The public program makes the first population with NumPy. */
+static double first_unit(MerMagmaDraws *draws)
+{
+    return draws->rng ? mer_rng_unit(draws->rng) : mer_twister_unit(&draws->numpy);
+}
+
+static int first_below(MerMagmaDraws *draws, int n)
+{
+    return draws->rng ? mer_rng_below(draws->rng, n) : mer_twister_numpy_below(&draws->numpy, n);
 }
 
 void mer_magma_create(MerMagma *m, double *person)
@@ -58,19 +79,41 @@ void mer_magma_create(MerMagma *m, double *person)
         for (int i = 0; i < m->genes.site_count; i++) {
             int knob = m->genes.sites[i].gene[g];
             if (knob >= 0) {
-                person[knob] =
-                    mer_magma_is_rank(m, knob)
-                        ? mer_magma_first_unit(&m->draws)
-                        : mer_magma_first_below(&m->draws, m->space->knobs[knob].choices);
+                person[knob] = mer_magma_is_rank(m, knob)
+                                   ? first_unit(&m->draws)
+                                   : first_below(&m->draws, m->space->knobs[knob].choices);
             }
         }
     }
 }
 
+static int draw_one(MerRng *rng, const double *weights, int count, int except)
+{
+    double at = mer_rng_unit(rng) * (except < 0 ? 1 : 1 - weights[except]);
+    int    last = -1;
+    for (int i = 0; i < count; i++) {
+        if (i == except || weights[i] <= 0) {
+            continue;
+        }
+        last = i;
+        at -= weights[i];
+        if (at < 0) {
+            break;
+        }
+    }
+    return last; /* also where rounding leaves a little of `at` */
+}
+
+/* Two parents, by weights of which at least two are above 0. */
 static void draw_pair(MerMagma *m, int parents, const double **dad, const double **mom)
 {
     int pair[2];
-    mer_magma_draw_pair(&m->draws, m->weights, m->sums, parents, pair);
+    if (m->draws.rng) {
+        pair[0] = draw_one(m->draws.rng, m->weights, parents, -1);
+        pair[1] = draw_one(m->draws.rng, m->weights, parents, pair[0]);
+    } else {
+        mer_twister_choose_pair(&m->draws.numpy, m->weights, m->sums, parents, pair);
+    }
     *dad = mer_magma_person(m, m->people, pair[0]);
     *mom = mer_magma_person(m, m->people, pair[1]);
 }
@@ -102,7 +145,7 @@ static void crossover_gen(MerMagma *m, int parents, double *a, double *b)
     }
     if (is_due(m, m->options.crossover_gen)) {
         int  genome = m->genes.genomes == 1 || is_due(m, 0.5) ? 0 : 1;
-        int  pivot = mer_magma_below(&m->draws, sites);
+        int  pivot = draw_below(&m->draws, sites);
         bool is_head = pivot < sites / 2;
         int  low = is_head ? 0 : pivot, high = is_head ? pivot : sites;
         take_over(m, a, mom, genome, low, high);
@@ -118,9 +161,9 @@ static void crossover_rg(MerMagma *m, int parents, double *a, double *b)
 {
     const double *dad, *mom;
     draw_pair(m, parents, &dad, &mom);
-    int low = 0, high = mer_magma_below(&m->draws, m->genes.site_count);
+    int low = 0, high = draw_below(&m->draws, m->genes.site_count);
     if (!m->is_shipped) {
-        int other = mer_magma_below(&m->draws, m->genes.site_count);
+        int other = draw_below(&m->draws, m->genes.site_count);
         low = other < high ? other : high;
         high = (other < high ? high : other) + 1;
     }
@@ -139,7 +182,7 @@ static void crossover_accel(MerMagma *m, int parents, double *child)
 {
     const double *dad, *mom;
     draw_pair(m, parents, &dad, &mom);
-    int place = mer_magma_below(&m->draws, m->genes.unit_choices);
+    int place = draw_below(&m->draws, m->genes.unit_choices);
     copy(m, child, dad);
     for (int i = 0; i < m->genes.site_count; i++) {
         int unit = unit_knob(m, i);
@@ -157,8 +200,8 @@ static void crossover_accel(MerMagma *m, int parents, double *child)
 /* Operators that the public code has and does not use. */
 static void exchange_units(MerMagma *m, double *child)
 {
-    int a = mer_magma_below(&m->draws, m->genes.unit_choices);
-    int b = mer_magma_below(&m->draws, m->genes.unit_choices);
+    int a = draw_below(&m->draws, m->genes.unit_choices);
+    int b = draw_below(&m->draws, m->genes.unit_choices);
     for (int i = 0; i < m->genes.site_count; i++) {
         int unit = unit_knob(m, i);
         if (unit >= 0) {
@@ -187,7 +230,7 @@ static void offload(MerMagma *m, double *child)
         busiest = load[u] > load[busiest] ? u : busiest;
         idlest = load[u] < load[idlest] ? u : idlest;
     }
-    int start = mer_magma_below(&m->draws, m->genes.site_count);
+    int start = draw_below(&m->draws, m->genes.site_count);
     for (int i = 0; i < m->genes.site_count; i++) {
         int unit = unit_knob(m, (start + i) % m->genes.site_count);
         if (unit >= 0 && child[unit] == busiest) {
@@ -199,8 +242,8 @@ static void offload(MerMagma *m, double *child)
 
 static void swap_units(MerMagma *m, double *child)
 {
-    int a = unit_knob(m, mer_magma_below(&m->draws, m->genes.site_count));
-    int b = unit_knob(m, mer_magma_below(&m->draws, m->genes.site_count));
+    int a = unit_knob(m, draw_below(&m->draws, m->genes.site_count));
+    int b = unit_knob(m, draw_below(&m->draws, m->genes.site_count));
     if (a >= 0 && b >= 0 && m->space->knobs[a].choices == m->space->knobs[b].choices) {
         double unit = child[a];
         child[a] = child[b];

@@ -16,61 +16,57 @@ enum { MOST_SAMPLES = 20000 };
 typedef MerMarlOptions Options;
 typedef MerMarl        State;
 
-enum { INITIAL_RANDOM, INITIAL_LATIN, INITIAL_ANNEALING, INITIAL_GAMMA };
-
 static const MerOption options[] = {
-    {"form", MER_OPTION_CHOICE, offsetof(Options, form), "turns", 0, 0, "turns|joint",
-     "agents change a plan in turns, or all choose a new one together as in the paper"},
-    {"agents", MER_OPTION_TEXT, offsetof(Options, agents_wanted), "auto", 0, 0, NULL,
-     "auto: as many as there are clusters; all: one per knob; or a number"},
-    {"partition", MER_OPTION_CHOICE, offsetof(Options, partition), "correlation", 0, 0,
-     MER_PARTITION_CHOICES, "what decides which knobs share an agent"},
-    {"distance", MER_OPTION_CHOICE, offsetof(Options, distance), "absolute", 0, 0,
-     "absolute|signed", "1 - |correlation|, or 1 - correlation: opposite knobs apart"},
-    {"linkage", MER_OPTION_CHOICE, offsetof(Options, linkage), "average", 0, 0, MER_LINKAGE_CHOICES,
-     "distance between clusters"},
-    {"threshold", MER_OPTION_REAL, offsetof(Options, threshold), "0.5", 0, 1, NULL,
-     "rescaled distance at which the dendrogram is cut"},
-    {"samples", MER_OPTION_INT, offsetof(Options, samples), "0", 0, 1e6, NULL,
-     "trials before the knobs are clustered; 0: a fifth of the budget, at most 20000"},
-    {"initial", MER_OPTION_CHOICE, offsetof(Options, initial), "random", 0, 0,
-     "random|latin|annealing|gamma", "joint: policy those samples come from"},
-    {"recluster", MER_OPTION_INT, offsetof(Options, recluster), "0", 0, 1e12, NULL,
-     "trials after which the best 20 % are clustered anew; 0: never"},
-    {"hot", MER_OPTION_REAL, offsetof(Options, turns.hot), "0.2", 1e-12, 1e6, NULL,
-     "turns: first temperature at which worse plans are gone on from"},
-    {"cold", MER_OPTION_REAL, offsetof(Options, turns.cold), "0.001", 1e-12, 1e6, NULL,
-     "turns: last temperature"},
-    {"rounds", MER_OPTION_INT, offsetof(Options, turns.rounds), "2", 1, 30, NULL,
-     "turns: times it falls, each twice as long as the last"},
-    {"again", MER_OPTION_REAL, offsetof(Options, turns.again), "0.4", 0, 0.99, NULL,
-     "turns: probability that one more agent acts"},
-    {"stay", MER_OPTION_REAL, offsetof(Options, turns.stay), "0.3", 0, 100, NULL,
-     "turns: knobs beyond one that an agent changes at first, on average"},
-    {"near", MER_OPTION_REAL, offsetof(Options, turns.near), "0.3", 0, 100, NULL,
-     "turns: how much likelier near choices of ordered knobs are at first (logit per step)"},
-    {"explore", MER_OPTION_REAL, offsetof(Options, turns.explore), "0.5", 0, 1, NULL,
-     "turns: share of the moves that follow the first habits instead of what was learned"},
-    {"candidates", MER_OPTION_INT, offsetof(Options, turns.candidates), "32", 1, 1e4, NULL,
-     "turns: moves among which the agents' common critic picks one; 1: no critic"},
-    {"trust", MER_OPTION_REAL, offsetof(Options, turns.trust), "0.9", 0, 1, NULL,
-     "turns: share of the moves that it picks at first"},
-    {"trust_end", MER_OPTION_REAL, offsetof(Options, turns.trust_end), "0.3", 0, 1, NULL,
-     "turns: and from a fifth of the budget on"},
-    {"judge_rate", MER_OPTION_REAL, offsetof(Options, turns.critic_rate), "3e-3", 0, 1, NULL,
-     "turns: step width of its network"},
-    {"patience", MER_OPTION_INT, offsetof(Options, turns.patience), "16", 1, 1e9, NULL,
-     "turns: random points a lane tries before it starts from the best"},
-    {"transfer", MER_OPTION_INT, offsetof(Options, turns.transfer), "24", 0, 1e6, NULL,
-     "turns: points of earlier tasks that a task tries first"},
-    MER_AGENT_OPTION(Options, central, MER_OPTION_BOOL, "false", 0, 0, NULL,
-                     "one critic for all agents, which sees all knobs"),
-    MER_AGENT_COMMON_OPTIONS(Options, "4", "16", "1e-3", "true"),
-    MER_AGENT_CRITIC_OPTIONS(Options, "1"),
-    MER_AGENT_OPTION(Options, discount, MER_OPTION_REAL, "-1", -1, 1, NULL,
-                     "of later rewards; -1: 0.99 in turns, which go on from where they led, and 0 "
-                     "in the joint form, where every point is an episode of its own"),
-    MER_AGENT_PPO_OPTIONS(Options, "2", "1"),
+    MER_CHOICE(form, "turns", "turns|joint",
+               "agents change a plan in turns, or all choose a new one together as in the paper"),
+    MER_TEXT_AT("agents", agents_wanted, "auto",
+                "auto: as many as there are clusters; all: one per knob; or a number"),
+    MER_CHOICE(partition, "correlation", MER_PARTITION_CHOICES,
+               "what decides which knobs share an agent"),
+    MER_CHOICE(distance, "absolute", "absolute|signed",
+               "1 - |correlation|, or 1 - correlation: opposite knobs apart"),
+    MER_CHOICE(linkage, "average", MER_LINKAGE_CHOICES, "distance between clusters"),
+    MER_REAL(threshold, "0.5", 0, 1, "rescaled distance at which the dendrogram is cut"),
+    MER_INT(samples, "0", 0, 1e6,
+            "trials before the knobs are clustered; 0: a fifth of the budget, at most 20000"),
+    MER_CHOICE(initial, "random", "random|latin|annealing|gamma",
+               "joint: policy those samples come from"),
+    MER_INT(recluster, "0", 0, 1e12,
+            "trials after which the best 20 % are clustered anew; 0: never"),
+    MER_REAL_AT("hot", turns.hot, "0.2", 1e-12, 1e6,
+                "turns: first temperature at which worse plans are gone on from"),
+    MER_REAL_AT("cold", turns.cold, "0.001", 1e-12, 1e6, "turns: last temperature"),
+    MER_INT_AT("rounds", turns.rounds, "2", 1, 30,
+               "turns: times it falls, each twice as long as the last"),
+    MER_REAL_AT("again", turns.again, "0.4", 0, 0.99,
+                "turns: probability that one more agent acts"),
+    MER_REAL_AT("stay", turns.stay, "0.3", 0, 100,
+                "turns: knobs beyond one that an agent changes at first, on average"),
+    MER_REAL_AT(
+        "near", turns.near, "0.3", 0, 100,
+        "turns: how much likelier near choices of ordered knobs are at first (logit per step)"),
+    MER_REAL_AT(
+        "explore", turns.explore, "0.5", 0, 1,
+        "turns: share of the moves that follow the first habits instead of what was learned"),
+    MER_INT_AT("candidates", turns.candidates, "32", 1, 1e4,
+               "turns: moves among which the agents' common critic picks one; 1: no critic"),
+    MER_REAL_AT("trust", turns.trust, "0.9", 0, 1,
+                "turns: share of the moves that it picks at first"),
+    MER_REAL_AT("trust_end", turns.trust_end, "0.3", 0, 1,
+                "turns: and from a fifth of the budget on"),
+    MER_REAL_AT("judge_rate", turns.critic_rate, "3e-3", 0, 1, "turns: step width of its network"),
+    MER_INT_AT("patience", turns.patience, "16", 1, 1e9,
+               "turns: random points a lane tries before it starts from the best"),
+    MER_INT_AT("transfer", turns.transfer, "24", 0, 1e6,
+               "turns: points of earlier tasks that a task tries first"),
+    MER_BOOL_AT("central", agents.central, "false",
+                "one critic for all agents, which sees all knobs"),
+    MER_AGENT_COMMON_OPTIONS("4", "16", "1e-3", "true"),
+    MER_AGENT_CRITIC_OPTIONS("1"),
+    MER_REAL_AT("discount", agents.discount, "-1", -1, 1,
+                "of later rewards; -1: 0.99 in turns, which go on from where they led, and 0 "
+                "in the joint form, where every point is an episode of its own"),
+    MER_AGENT_PPO_OPTIONS("2", "1"),
     {0}};
 
 static const MerPreset presets[] = {
@@ -119,19 +115,17 @@ static void make_latin(State *s)
         mer_rng_shuffle(s->search->rng, order, s->wanted);
         for (int i = 0; i < s->wanted; i++) {
             double position = (order[i] + mer_rng_unit(s->search->rng)) / s->wanted;
-            s->latin[(int64_t)i * space->knob_count + k] =
-                mer_knob_index(&space->knobs[k], position);
+            mer_point_at(space, s->latin, i)[k] = mer_knob_index(&space->knobs[k], position);
         }
     }
 }
 
 static MerStatus open_initial(State *s, MerError *error)
 {
-    const MerOptimizerClass *inner = s->options.initial == INITIAL_RANDOM ? &mer_optimizer_random
-                                     : s->options.initial == INITIAL_ANNEALING
-                                         ? &mer_optimizer_annealing
-                                         : &mer_optimizer_gamma;
-    if (s->options.initial == INITIAL_LATIN) {
+    static const MerOptimizerClass *const policies[] = {
+        &mer_optimizer_random, NULL, &mer_optimizer_annealing, &mer_optimizer_gamma};
+    const MerOptimizerClass *inner = policies[s->options.initial];
+    if (inner == NULL) { /* latin */
         make_latin(s);
         return MER_OK;
     }
@@ -243,9 +237,9 @@ static int ask_initial(State *s, MerProposal *proposals, int capacity)
         return s->inner->ask(s->inner_state, proposals, count);
     }
     for (int i = 0; i < count; i++) {
-        int64_t knobs = s->search->space->knob_count;
-        memcpy(proposals[i].point, s->latin + (s->samples.count + i) * knobs,
-               (size_t)knobs * sizeof(MerIndex));
+        const MerSpace *space = s->search->space;
+        mer_point_copy(space, proposals[i].point,
+                       mer_point_at(space, s->latin, s->samples.count + i));
     }
     return count;
 }
@@ -291,7 +285,7 @@ static double agreement(State *s, int *owner, int *agent_count, const char *id)
     const MerSamples *parts[2] = {&s->samples, &s->later};
     for (int p = 0; p < 2; p++) {
         for (int i = 0; i < parts[p]->count; i++) {
-            mer_samples_add(&all, space, parts[p]->points + (int64_t)i * space->knob_count,
+            mer_samples_add(&all, space, mer_point_at(space, parts[p]->points, i),
                             parts[p]->scores[i]);
         }
     }

@@ -39,11 +39,7 @@ static void keep_samples(MerSamples *samples, const MerSpace *space, MerStream *
 {
     samples->count = (int)mer_stream_int(stream, samples->count, 0, samples->capacity);
     mer_stream_bytes(stream, samples->scores, sizeof *samples->scores, samples->count);
-    for (int i = 0; i < samples->count && !stream->is_broken; i++) {
-        MerIndex *point = samples->points + (int64_t)i * space->knob_count;
-        mer_stream_bytes(stream, point, sizeof *point, space->knob_count);
-        stream->is_broken = stream->is_broken || !mer_space_contains(space, point);
-    }
+    mer_points_keep(space, samples->points, samples->count, stream);
 }
 
 static void keep_partition(MerMarl *s, MerStream *stream)
@@ -61,24 +57,6 @@ static void keep_partition(MerMarl *s, MerStream *stream)
     }
     keep_samples(&s->samples, s->search->space, stream);
     keep_samples(&s->later, s->search->space, stream);
-}
-
-/* Every agent owns something, and nobody else does. */
-static bool is_partition(int knobs, int agents, const int *owner)
-{
-    int owning = 0;
-    if (agents > knobs) {
-        return false;
-    }
-    bool *is_owning = mer_heap_zeroed((size_t)agents + 1, sizeof *is_owning);
-    for (int k = 0; k < knobs; k++) {
-        int a = owner[k] >= 0 && owner[k] < agents ? owner[k] : agents;
-        owning += a < agents && !is_owning[a];
-        is_owning[a] = true;
-    }
-    bool is_whole = owning == agents && !is_owning[agents];
-    free(is_owning);
-    return is_whole;
 }
 
 /* Agents there are, at least in turns, before clusters are known. */
@@ -105,36 +83,22 @@ static MerStatus keep_agents(MerMarl *s, MerStream *stream, const char *what, Me
                              : mer_turns_load(&s->turns, MER_KEEP_ALL, file, error);
 }
 
-static MerStatus save_all(MerMarl *s, FILE *file, MerError *error)
+static MerStatus keep_all(MerMarl *s, MerStream *stream, MerError *error)
 {
-    MerStream stream = {.file = file, .is_saving = true};
-    if (!has_team(s) && s->inner != NULL && s->inner != &mer_optimizer_random) {
-        return mer_error_set(error, MER_UNSUPPORTED, "marl: the initial policy %s has no state",
-                             s->inner->name);
-    }
-    int heads;
-    MER_TRY(keep_head(s, &stream, &heads, error));
-    keep_partition(s, &stream);
-    MER_TRY(mer_stream_status(&stream, "the state of marl", error));
-    return keep_agents(s, &stream, "the state of marl", error);
-}
-
-static MerStatus load_all(MerMarl *s, FILE *file, MerError *error)
-{
-    MerStream stream = {.file = file};
-    int       knobs = s->search->space->knob_count, heads;
-    MER_TRY(keep_head(s, &stream, &heads, error));
-    stream.is_broken = heads != s->options.agents.heads;
-    keep_partition(s, &stream);
+    const char *what = stream->is_saving ? "the state of marl" : "the saved state of marl";
+    int         knobs = s->search->space->knob_count, heads;
+    MER_TRY(keep_head(s, stream, &heads, error));
+    stream->is_broken = heads != s->options.agents.heads;
+    keep_partition(s, stream);
     bool is_shared = s->is_divided || is_turns(s);
-    if (is_shared && !stream.is_broken && knobs > 0) {
-        stream.is_broken = !is_partition(knobs, s->agent_count, s->owner);
+    if (is_shared && !stream->is_broken && knobs > 0) {
+        stream->is_broken = !mer_is_partition(knobs, s->agent_count, s->owner);
     }
-    MER_TRY(mer_stream_status(&stream, "the saved state of marl", error));
-    if (is_shared) {
+    MER_TRY(mer_stream_status(stream, what, error));
+    if (is_shared && !stream->is_saving) {
         mer_marl_share_out(s);
     }
-    return keep_agents(s, &stream, "the saved state of marl", error);
+    return keep_agents(s, stream, what, error);
 }
 
 /* A team by the names of its knobs. */
@@ -214,8 +178,8 @@ static void keep_policy(Policy *policy, MerStream *stream, MerArena *arena)
     if (!stream->is_saving && !stream->is_broken && policy->has_team) {
         bool has_habits = policy->stay >= 0 && policy->stay <= 100 && policy->near >= 0 &&
                           policy->near <= 100; /* what the options allow */
-        stream->is_broken =
-            !has_habits || !is_partition(policy->knob_count, policy->agent_count, policy->owner);
+        stream->is_broken = !has_habits || !mer_is_partition(policy->knob_count,
+                                                             policy->agent_count, policy->owner);
     }
 }
 
@@ -314,11 +278,20 @@ static MerStatus load_policy(MerMarl *s, FILE *file, MerError *error)
 
 MerStatus mer_marl_save(const void *state, MerKeep what, FILE *file, MerError *error)
 {
-    MerMarl *s = (MerMarl *)state; /* saving changes nothing */
-    return what == MER_KEEP_ALL ? save_all(s, file, error) : save_policy(s, file, error);
+    MerMarl  *s = (MerMarl *)state; /* saving changes nothing */
+    MerStream stream = {.file = file, .is_saving = true};
+    if (what == MER_KEEP_POLICY) {
+        return save_policy(s, file, error);
+    }
+    if (!has_team(s) && s->inner != NULL && s->inner != &mer_optimizer_random) {
+        return mer_error_set(error, MER_UNSUPPORTED, "marl: the initial policy %s has no state",
+                             s->inner->name);
+    }
+    return keep_all(s, &stream, error);
 }
 
 MerStatus mer_marl_load(void *state, MerKeep what, FILE *file, MerError *error)
 {
-    return what == MER_KEEP_ALL ? load_all(state, file, error) : load_policy(state, file, error);
+    MerStream stream = {.file = file};
+    return what == MER_KEEP_ALL ? keep_all(state, &stream, error) : load_policy(state, file, error);
 }

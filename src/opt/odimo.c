@@ -5,15 +5,16 @@
 #include "opt/odimo_cost.h"
 #include "opt/odimo_gates.h"
 
+#include "base/option_rows.h"
 #include "base/stream.h"
 #include "learn/training.h"
 #include "mercator/graph.h"
 #include "mercator/json.h"
+#include "opt/points.h"
 #include "tensor/ops.h"
 #include "tensor/updater.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,31 +27,29 @@ typedef struct Options {
     MerTrainingRule rule;
 } Options;
 
-#define OPTION(name) offsetof(Options, name)
 static const MerOption options[] = {
-    {"lambda", MER_OPTION_REALS, OPTION(lambda), "[0.001,0.003,0.01,0.03,0.1,0.3,1]", 0, 1e9, NULL,
-     "strengths of the cost, as a share of the reference's; one training each"},
-    {"target", MER_OPTION_REAL, OPTION(target), "0", 0, 1e9, NULL,
-     "cost to stay below, as a share of the reference's, instead of a strength; 0: none"},
-    {"search_epochs", MER_OPTION_INT, OPTION(search_epochs), "20", 1, 100000, NULL,
-     "of one training"},
-    {"alpha_rate", MER_OPTION_REAL, OPTION(alpha_rate), "0.01", 0, 100, NULL,
-     "of the logits of the choices (Adam)"},
-    {"gate", MER_OPTION_CHOICE, OPTION(gate), "softmax", 0, 0, "softmax|gumbel|sigmoid|thermometer",
-     "how logits become shares; knobs that count are always thermometers"},
-    {"estimator", MER_OPTION_TEXT, OPTION(estimator), "expectation", 0, 0, NULL,
-     "expectation: the model mixed by its shares; montecarlo:K: mean of K models with drawn "
-     "choices"},
-    {"cost_gradient", MER_OPTION_TEXT, OPTION(cost_gradient), "model", 0, 0, NULL,
-     "of the cost: model, as the evaluator gives it; score or score:K, by the score function with "
-     "a "
-     "moving baseline, of K draws in a step; costs that are only numbers: score:8"},
-    {"gradient", MER_OPTION_TEXT, OPTION(cost_gradient), "model", 0, 0, NULL, NULL},
-    {"anneal", MER_OPTION_CHOICE, OPTION(anneal), "final", 0, 0, "final|authors",
-     "temperature: down to t_final in the last epoch, or by exp(-0.045) every epoch"},
-    {"t_final", MER_OPTION_REAL, OPTION(t_final), "0.05", 1e-6, 1, NULL, "see anneal"},
-    {"ramp", MER_OPTION_CHOICE, OPTION(ramp), "constant", 0, 0, "constant|linear",
-     "the strength over the epochs: as it is, or rising from a hundredth over the first half"},
+    {"lambda", MER_OPTION_REALS, offsetof(Options, lambda), "[0.001,0.003,0.01,0.03,0.1,0.3,1]", 0,
+     1e9, NULL, "strengths of the cost, as a share of the reference's; one training each"},
+    MER_REAL(target, "0", 0, 1e9,
+             "cost to stay below, as a share of the reference's, instead of a strength; 0: none"),
+    MER_INT(search_epochs, "20", 1, 100000, "of one training"),
+    MER_REAL(alpha_rate, "0.01", 0, 100, "of the logits of the choices (Adam)"),
+    MER_CHOICE(gate, "softmax", "softmax|gumbel|sigmoid|thermometer",
+               "how logits become shares; knobs that count are always thermometers"),
+    MER_TEXT(estimator, "expectation",
+             "expectation: the model mixed by its shares; montecarlo:K: mean of K models with "
+             "drawn choices"),
+    MER_TEXT(
+        cost_gradient, "model",
+        "of the cost: model, as the evaluator gives it; score or score:K, by the score function "
+        "with a moving baseline, of K draws in a step; costs that are only numbers: score:8"),
+    {"gradient", MER_OPTION_TEXT, offsetof(Options, cost_gradient), "model", 0, 0, NULL, NULL},
+    MER_CHOICE(anneal, "final", "final|authors",
+               "temperature: down to t_final in the last epoch, or by exp(-0.045) every epoch"),
+    MER_REAL(t_final, "0.05", 1e-6, 1, "see anneal"),
+    MER_CHOICE(
+        ramp, "constant", "constant|linear",
+        "the strength over the epochs: as it is, or rising from a hundredth over the first half"),
     MER_TRAINING_OPTIONS(Options, rule.){0}};
 
 static const MerPreset presets[] = {
@@ -82,19 +81,13 @@ typedef struct State {
 static MerStatus parse_estimator(State *s, MerError *error)
 {
     const char *text = s->options.estimator ? s->options.estimator : "";
-    char       *end = NULL;
-    if (strcmp(text, "expectation") == 0) {
-        return MER_OK;
-    }
-    long draws = strncmp(text, "montecarlo:", 11) == 0 ? strtol(text + 11, &end, 10) : 0;
-    if (draws < 1 || draws > 64 || *end != '\0') {
-        return mer_error_set(
-            error, MER_INVALID,
-            "odimo: estimator is \"%s\", expected expectation or montecarlo:K with K in 1 .. 64",
-            text);
-    }
-    s->draws = (int)draws;
-    return MER_OK;
+    s->draws = mer_draws_of(text, "montecarlo", 64);
+    return s->draws > 0 || strcmp(text, "expectation") == 0
+               ? MER_OK
+               : mer_error_set(error, MER_INVALID,
+                               "odimo: estimator is \"%s\", expected expectation or montecarlo:K "
+                               "with K in 1 .. 64",
+                               text);
 }
 
 static int64_t points(const void *given)
@@ -287,8 +280,7 @@ static void keep_best(State *s, const Verdict *v)
     bool is_kept = is_tail && v->settled >= 0.95 && score < s->best.score;
     if (is_kept || (is_last && isinf(s->best.score))) {
         s->best.score = score;
-        memcpy(s->best.point, s->point,
-               (size_t)s->search->space->knob_count * sizeof *s->best.point);
+        mer_point_copy(s->search->space, s->best.point, s->point);
     }
 }
 
@@ -308,65 +300,45 @@ static bool is_one_sided(const State *s)
 
 static void warn_of(State *s, const char *what)
 {
-    char    text[300], at[40] = "";
-    MerJson json = {0};
-    if (s->options.target <= 0) {
-        snprintf(at, sizeof at, "lambda %g: ", s->full_strength);
-    }
-    snprintf(text, sizeof text, "%s%s", at, what);
-    mer_json_text(&json, NULL, text);
+    MerJson     json = {0};
+    MerArena   *arena = s->search->arena;
+    const char *at =
+        s->options.target <= 0 ? mer_arena_format(arena, "lambda %g: ", s->full_strength) : "";
+    mer_json_text(&json, NULL, mer_arena_format(arena, "%s%s", at, what));
     mer_note(s->search->notes, "warning", json.text);
     mer_json_free(&json);
-}
-
-/* Of the last epoch. */
-static void warn_of_refusals(State *s)
-{
-    const MerChoiceCost *price = &s->price;
-    char                 text[200];
-    if (price->priced > 0 && price->refused * 10 >= price->priced) {
-        snprintf(text, sizeof text, "%lld of %lld drawn choices have no price: %.120s",
-                 (long long)price->refused, (long long)price->priced, price->reason.message);
-        warn_of(s, text);
-    }
-}
-
-static void warn_of_target(State *s)
-{
-    double target = s->options.target, cost;
-    char   text[120];
-    if (target <= 0) {
-        return;
-    }
-    cost = mer_choice_cost_of(&s->price, s->tape, s->best.point);
-    if (cost > 1.005 * target) {
-        snprintf(text, sizeof text, "the target of %.3g of the reference's cost was missed: %.3g",
-                 target, cost);
-        warn_of(s, text);
-    }
 }
 
 /* Known ways in which such a search fails. */
 static void warn(State *s, const Verdict *v)
 {
-    char text[200];
+    MerArena            *arena = s->search->arena;
+    const MerChoiceCost *price = &s->price;
+    double               target = s->options.target;
     if (v->settled < 0.95) {
-        snprintf(text, sizeof text,
-                 "choices have not settled (mean largest share %.3f): more epochs, or a lower "
-                 "t_final",
-                 v->settled);
-        warn_of(s, text);
+        warn_of(s, mer_arena_format(arena,
+                                    "choices have not settled (mean largest share %.3f): more "
+                                    "epochs, or a lower t_final",
+                                    v->settled));
     }
     if (is_one_sided(s)) {
         warn_of(s, "every channel takes the same choice: try another lambda");
     }
     if (v->soft.examples > 0 && share(&v->hard) < share(&v->soft) - 0.02) {
-        snprintf(text, sizeof text, "deciding lost %.1f points of accuracy",
-                 100 * (share(&v->soft) - share(&v->hard)));
-        warn_of(s, text);
+        warn_of(s, mer_arena_format(arena, "deciding lost %.1f points of accuracy",
+                                    100 * (share(&v->soft) - share(&v->hard))));
     }
-    warn_of_refusals(s);
-    warn_of_target(s);
+    if (price->priced > 0 && price->refused * 10 >= price->priced) { /* of the last epoch */
+        warn_of(s, mer_arena_format(arena, "%lld of %lld drawn choices have no price: %.120s",
+                                    (long long)price->refused, (long long)price->priced,
+                                    price->reason.message));
+    }
+    double cost = target > 0 ? mer_choice_cost_of(&s->price, s->tape, s->best.point) : 0;
+    if (cost > 1.005 * target) {
+        warn_of(s, mer_arena_format(arena,
+                                    "the target of %.3g of the reference's cost was missed: %.3g",
+                                    target, cost));
+    }
 }
 
 static MerStatus run_epoch(State *s, Verdict *v, MerError *error)
@@ -420,8 +392,7 @@ static int ask(void *state, MerProposal *proposals, int capacity)
         return 0;
     }
     warn(s, &v);
-    memcpy(proposals[0].point, s->best.point,
-           (size_t)s->search->space->knob_count * sizeof(MerIndex));
+    mer_point_copy(s->search->space, proposals[0].point, s->best.point);
     end_run(s);
     s->run++;
     return 1;
@@ -436,16 +407,14 @@ static void tell(void *state, const MerTrial *trials, int count)
 
 static void keep_numbers(State *s, MerStream *stream)
 {
-    int knobs = s->search->space->knob_count;
     s->run = (int)mer_stream_int(stream, s->run, 0, s->run_count);
     s->epoch = (int)mer_stream_int(stream, s->epoch, 0, s->options.search_epochs);
     s->full_strength = mer_stream_real(stream, s->full_strength);
     s->price.baseline = mer_stream_real(stream, s->price.baseline);
     s->price.seen = mer_stream_real(stream, s->price.seen);
     s->best.score = mer_stream_real(stream, s->best.score);
-    mer_stream_bytes(stream, s->best.point, sizeof *s->best.point, knobs);
+    mer_points_keep(s->search->space, s->best.point, 1, stream);
     mer_stream_bytes(stream, s->search->rng, sizeof *s->search->rng, 1);
-    stream->is_broken = stream->is_broken || !mer_space_contains(s->search->space, s->best.point);
 }
 
 static MerStatus keep(State *s, MerStream *stream, MerError *error)

@@ -10,23 +10,27 @@ static const double MEMORY = 20; /* draws that the baseline is the mean of */
 /* Of a step, where nothing was said and there is no gradient: one draw says little of hundreds of channels. */
 enum { USUAL_DRAWS = 8 };
 
+int mer_draws_of(const char *text, const char *word, int most)
+{
+    size_t length = strlen(word);
+    char  *end = "";
+    long   draws = strncmp(text, word, length) == 0 && text[length] == ':'
+                       ? strtol(text + length + 1, &end, 10)
+                       : 0;
+    return draws >= 1 && draws <= most && *end == '\0' ? (int)draws : 0;
+}
+
 static MerStatus parse(MerChoiceCost *cost, const char *text, MerError *error)
 {
-    char *end = NULL;
-    bool  is_model = strcmp(text, "model") == 0, is_score = strcmp(text, "score") == 0;
-    long  draws = is_model                          ? 0
-                  : is_score                        ? 1
-                  : strncmp(text, "score:", 6) == 0 ? strtol(text + 6, &end, 10)
-                                                    : -1;
-    if ((!is_model && draws < 1) || draws > 1024 || (end != NULL && *end != '\0')) {
-        return mer_error_set(error, MER_INVALID,
-                             "odimo: cost_gradient is \"%s\", expected model, score or score:K "
-                             "with K in 1 .. 1024; exact, chord, expected and ste are `gradient` "
-                             "of the evaluator",
-                             text);
-    }
-    cost->draws = (int)draws;
-    return MER_OK;
+    bool is_model = strcmp(text, "model") == 0;
+    cost->draws = strcmp(text, "score") == 0 ? 1 : mer_draws_of(text, "score", 1024);
+    return is_model || cost->draws > 0
+               ? MER_OK
+               : mer_error_set(error, MER_INVALID,
+                               "odimo: cost_gradient is \"%s\", expected model, score or score:K "
+                               "with K in 1 .. 1024; exact, chord, expected and ste are `gradient` "
+                               "of the evaluator",
+                               text);
 }
 
 /* A thermometer is what it is: there is nothing to draw. */

@@ -17,6 +17,9 @@ typedef struct MerChoiceCost {
     MerCost          cost;            /* all that is known of the last one */
 } MerChoiceCost;
 
+/* K of `WORD:K`; 0: it is something else, or not in 1 .. most. */
+int mer_draws_of(const char *text, const char *word, int most);
+
 /* `text`: model, score or score:K. */
 MerStatus mer_choice_cost_open(MerChoiceCost *cost, const MerSearch *search, const MerGates *gates,
                                const char *text, MerError *error);

@@ -1,6 +1,8 @@
 /* Knobs shared out among agents. */
 #include "opt/partition.h"
 
+#include "base/memory.h"
+#include "base/stats.h"
 #include "space/correlation.h"
 
 #include <math.h>
@@ -20,34 +22,21 @@ void mer_samples_add(MerSamples *samples, const MerSpace *space, const MerIndex 
                      double score)
 {
     if (samples->count < samples->capacity) {
-        size_t knobs = (size_t)space->knob_count;
-        memcpy(samples->points + (size_t)samples->count * knobs, point, knobs * sizeof *point);
+        mer_point_copy(space, mer_point_at(space, samples->points, samples->count), point);
         samples->scores[samples->count++] = score;
     }
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
 }
 
 MerSamples mer_samples_best(const MerSamples *samples, const MerSpace *space, double share,
                             MerArena *arena)
 {
-    double *sorted = MER_ARRAY(arena, double, samples->count + 1);
-    int     feasible = 0;
-    for (int i = 0; i < samples->count; i++) {
-        if (isfinite(samples->scores[i])) {
-            sorted[feasible++] = samples->scores[i];
-        }
-    }
-    qsort(sorted, (size_t)feasible, sizeof *sorted, by_value);
+    int       *order = MER_ARRAY(arena, int, samples->count + 1);
+    int        feasible = mer_sort_order(samples->scores, samples->count, order);
     int        wanted = (int)ceil(share * feasible);
     MerSamples best = mer_samples_make(space, wanted, arena);
     for (int i = 0; i < samples->count && wanted > 0; i++) {
-        if (samples->scores[i] <= sorted[wanted - 1]) {
-            mer_samples_add(&best, space, samples->points + (size_t)i * (size_t)space->knob_count,
+        if (samples->scores[i] <= samples->scores[order[wanted - 1]]) {
+            mer_samples_add(&best, space, mer_point_at(space, samples->points, i),
                             samples->scores[i]);
         }
     }
@@ -63,26 +52,19 @@ int mer_samples_feasible(const MerSamples *samples)
     return feasible;
 }
 
-static int by_height(const void *a, const void *b)
-{
-    double x = ((const MerViewMerge *)a)->height, y = ((const MerViewMerge *)b)->height;
-    return x < y ? -1 : x > y;
-}
-
 /* Where the tree falls into so many clusters: the threshold, if that is what was asked for. */
-static double cut_height(const MerPartitionRule *rule, const MerViewMerge *merges, int knobs,
-                         int agents, MerArena *arena)
+static double cut_height(const MerPartitionRule *rule, const double *heights, int knobs, int agents,
+                         MerArena *arena)
 {
-    int           count = knobs - 1;
-    MerViewMerge *sorted = MER_ARRAY(arena, MerViewMerge, count + 1);
-    memcpy(sorted, merges, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, by_height);
+    int count = knobs - 1, *order = MER_ARRAY(arena, int, knobs + 1);
     if (count == 0) { /* one knob: nothing to cut */
         return rule->threshold;
     }
-    double below = agents <= count ? sorted[count - agents].height : 0;
-    double above = agents > 1 ? sorted[count + 1 - agents].height : sorted[count - 1].height * 1.08;
-    bool   is_asked = rule->agents == 0 && rule->threshold >= below && rule->threshold <= above;
+    mer_sort_order(heights, count, order);
+    double below = agents <= count ? heights[order[count - agents]] : 0;
+    double above =
+        agents > 1 ? heights[order[count + 1 - agents]] : heights[order[count - 1]] * 1.08;
+    bool is_asked = rule->agents == 0 && rule->threshold >= below && rule->threshold <= above;
     return is_asked ? rule->threshold : (below + above) / 2;
 }
 
@@ -125,6 +107,7 @@ void mer_partition_view(const MerPartition *found, const MerPartitionRule *rule,
     int           knobs = space->knob_count, count = 0;
     const char  **names = MER_ARRAY(arena, const char *, knobs + 1);
     MerViewMerge *merges = MER_ARRAY(arena, MerViewMerge, knobs + 1);
+    double       *heights = MER_ARRAY(arena, double, knobs + 1);
     MerViewFact   facts[FACTS] = {
           {.name = "agents", .value = found->agents, .unit = "1"},
           {.name = "knobs", .value = knobs, .unit = "1"},
@@ -146,10 +129,11 @@ void mer_partition_view(const MerPartition *found, const MerPartitionRule *rule,
         for (int m = 0; m + 1 < knobs; m++) {
             merges[m] =
                 (MerViewMerge){found->merges[m].a, found->merges[m].b, found->merges[m].height};
+            heights[m] = merges[m].height;
         }
         clusters.matrix = found->matrix;
         clusters.merges = merges;
-        clusters.cut = cut_height(rule, merges, knobs, found->agents, arena);
+        clusters.cut = cut_height(rule, heights, knobs, found->agents, arena);
         view.help = "Knobs that move together in good samples share an agent: correlation in the "
                     "order of the tree, the tree, and where it was cut.";
         facts[count++] = (MerViewFact){.name = "feasible samples",
@@ -172,9 +156,8 @@ void mer_partition_view(const MerPartition *found, const MerPartitionRule *rule,
     mer_arena_free(arena);
 }
 
-/* Clusters numbered by their first knob, whatever they were called before; done ones are
- * negative. */
-static int renumber(int knobs, int *owner)
+/* Those that have their number are negative. */
+int mer_partition_number(int knobs, int *owner)
 {
     int count = 0;
     for (int k = 0; k < knobs; k++) {
@@ -193,12 +176,25 @@ static int renumber(int knobs, int *owner)
     return count;
 }
 
+bool mer_is_partition(int knobs, int agents, const int *owner)
+{
+    int *number = mer_heap_zeroed((size_t)knobs + 1, sizeof *number);
+    memcpy(number, owner, (size_t)knobs * sizeof *number);
+    bool is_whole = true;
+    for (int k = 0; k < knobs && is_whole; k++) {
+        is_whole = owner[k] >= 0 && owner[k] < agents;
+    }
+    is_whole = is_whole && mer_partition_number(knobs, number) == agents;
+    free(number);
+    return is_whole;
+}
+
 static int divide_by_role(const MerSpace *space, int *owner)
 {
     for (int k = 0; k < space->knob_count; k++) {
         owner[k] = (int)space->knobs[k].role;
     }
-    return renumber(space->knob_count, owner);
+    return mer_partition_number(space->knob_count, owner);
 }
 
 static int divide_at_random(int knobs, int agents, MerRng *rng, MerArena *arena, int *owner)
@@ -211,7 +207,7 @@ static int divide_at_random(int knobs, int agents, MerRng *rng, MerArena *arena,
     for (int k = 0; k < knobs; k++) {
         owner[order[k]] = k % agents; /* equal sizes, but for one */
     }
-    return renumber(knobs, owner);
+    return mer_partition_number(knobs, owner);
 }
 
 void mer_partition_refuse(MerNotes *notes, int samples, int feasible, const char *instead)
@@ -233,13 +229,15 @@ static int divide_evenly(int knobs, int agents, int *owner)
     return agents;
 }
 
+/* Fills the matrix and merges of what was found, and its owners. */
 static int divide_by_samples(const MerPartitionRule *rule, const MerSpace *space,
-                             const MerSamples *samples, const char *id, MerNotes *notes,
-                             MerArena *arena, int *owner)
+                             MerPartition *found, MerArena *arena, int *owner)
 {
-    int       knobs = space->knob_count, cells = knobs * knobs;
-    double   *matrix = MER_ARRAY(arena, double, cells), *distance = MER_ARRAY(arena, double, cells);
-    MerMerge *merges = MER_ARRAY(arena, MerMerge, knobs);
+    const MerSamples *samples = found->samples;
+    int               knobs = space->knob_count, cells = knobs * knobs;
+    double           *matrix = MER_ARRAY(arena, double, cells);
+    double           *distance = MER_ARRAY(arena, double, cells);
+    MerMerge         *merges = MER_ARRAY(arena, MerMerge, knobs);
     if (rule->kind == MER_PARTITION_CORRELATION) {
         mer_correlation(space, samples->count, samples->points, samples->scores, matrix);
     } else {
@@ -247,43 +245,37 @@ static int divide_by_samples(const MerPartitionRule *rule, const MerSpace *space
     }
     mer_correlation_distance(knobs, matrix, rule->is_signed, distance);
     mer_cluster(knobs, distance, rule->linkage, merges);
-    int agents = rule->agents > 0 ? mer_cut_count(knobs, merges, rule->agents, owner)
-                                  : mer_cut_threshold(knobs, merges, rule->threshold, owner);
-    if (id != NULL) {
-        mer_partition_view(&(MerPartition){id, samples, matrix, merges, agents, owner}, rule, space,
-                           notes);
-    }
-    return agents;
+    found->matrix = matrix;
+    found->merges = merges;
+    return rule->agents > 0 ? mer_cut_count(knobs, merges, rule->agents, owner)
+                            : mer_cut_threshold(knobs, merges, rule->threshold, owner);
 }
 
 int mer_partition(const MerPartitionRule *rule, const MerSpace *space, const MerSamples *samples,
                   MerRng *rng, const char *id, MerNotes *notes, MerArena *arena, int *owner)
 {
-    int knobs = space->knob_count, agents;
+    int          knobs = space->knob_count;
+    MerPartition found = {.id = id, .samples = samples, .owner = owner};
     if (knobs == 0) {
         return 1;
     }
     if (rule->agents == 1 || rule->agents >= knobs) {
-        for (int k = 0; k < knobs; k++) {
-            owner[k] = rule->agents == 1 ? 0 : k;
-        }
-        agents = renumber(knobs, owner);
+        found.agents = divide_evenly(knobs, rule->agents == 1 ? 1 : knobs, owner);
     } else if (rule->kind == MER_PARTITION_ROLE) {
-        agents = divide_by_role(space, owner);
+        found.agents = divide_by_role(space, owner);
     } else if (rule->kind == MER_PARTITION_RANDOM) {
         int wanted = rule->agents > 0 ? rule->agents : (int)ceil(sqrt(knobs));
-        agents = divide_at_random(knobs, wanted, rng, arena, owner);
+        found.agents = divide_at_random(knobs, wanted, rng, arena, owner);
     } else if (mer_samples_feasible(samples) >= MER_PARTITION_FLOOR) {
-        return divide_by_samples(rule, space, samples, id, notes, arena, owner);
+        found.agents = divide_by_samples(rule, space, &found, arena, owner);
     } else {
-        agents = divide_evenly(knobs, rule->agents > 0 ? rule->agents : knobs, owner);
+        found.agents = divide_evenly(knobs, rule->agents > 0 ? rule->agents : knobs, owner);
         mer_partition_refuse(notes, samples->count, mer_samples_feasible(samples),
                              rule->agents > 0 ? "neighbouring knobs share an agent"
                                               : "every knob has an agent of its own");
     }
     if (id != NULL) {
-        mer_partition_view(&(MerPartition){id, samples, NULL, NULL, agents, owner}, rule, space,
-                           notes);
+        mer_partition_view(&found, rule, space, notes);
     }
-    return agents;
+    return found.agents;
 }

@@ -6,6 +6,7 @@
 #include "learn/clustering.h"
 #include "mercator/search.h"
 #include "mercator/view.h"
+#include "opt/points.h"
 
 typedef enum MerPartitionKind {
     MER_PARTITION_CORRELATION,
@@ -49,6 +50,11 @@ void mer_partition_refuse(MerNotes *notes, int samples, int feasible, const char
  * matrix, the merges and the clusters as a view with this `id` unless it is NULL. */
 int mer_partition(const MerPartitionRule *rule, const MerSpace *space, const MerSamples *samples,
                   MerRng *rng, const char *id, MerNotes *notes, MerArena *arena, int *owner);
+
+/* Agents numbered by their first knob, whatever they were called before; gives how many there are. */
+int mer_partition_number(int knobs, int *owner);
+/* Every agent owns something, and nobody else does. */
+bool mer_is_partition(int knobs, int agents, const int *owner);
 
 typedef struct MerPartition {
     const char       *id;      /* "partition": the first of a task; else a later one */

@@ -1,6 +1,8 @@
 /* Rollouts of a placing policy behind ask and tell. */
 #include "opt/placer.h"
 
+#include "opt/failure.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -61,7 +63,7 @@ static MerPlacerShape shape_of(const MerPlacer *p)
         .inputs = p->has_grouper
                       ? mer_placer_set_width(steps, (MerPlacerFeatures)o->features)
                       : mer_placer_group_width(&p->graph, (MerPlacerFeatures)o->features),
-        .kinds = p->has_grouper ? 0 : mer_placer_kinds(),
+        .kinds = p->has_grouper ? 0 : MER_PLACER_KINDS,
         .embedding = (int)o->embedding,
         .units = p->graph.unit_count,
         .hidden = (int)o->hidden,
@@ -160,13 +162,30 @@ void mer_placer_close(void *state)
     p->tape = NULL;
 }
 
+/* Parts that mean the same there: equal names and shapes. The rest starts anew. */
 static void copy_values(MerParameters *to, const MerParameters *from)
 {
-    for (int i = 0; i < mer_parameters_count(from); i++) {
-        const MerTensor *tensor = mer_parameters_get(from, i);
-        memcpy(mer_parameters_get(to, i)->data, tensor->data,
-               (size_t)tensor->size * sizeof *tensor->data);
+    for (int i = 0; i < mer_parameters_count(to); i++) {
+        MerTensor       *here = mer_parameters_get(to, i);
+        const MerTensor *there = mer_parameters_find(from, mer_parameters_name(to, i));
+        if (there != NULL && there->rank == here->rank &&
+            memcmp(there->shape, here->shape, sizeof here->shape) == 0) {
+            memcpy(here->data, there->data, (size_t)here->size * sizeof *here->data);
+        }
     }
+}
+
+MerStatus mer_placer_next_task(void *state, const MerSearch *search, MerError *error)
+{
+    MerPlacer       *p = state, before = *p;
+    MerPlacerOptions options = before.options;
+    MerStatus status = mer_placer_open(p, before.name, before.has_grouper, search, &options, error);
+    if (status == MER_OK) {
+        copy_values(p->parameters, before.parameters);
+        p->now.is_given = true;
+    }
+    mer_placer_close(&before);
+    return status;
 }
 
 static void clear_values(MerParameters *parameters)
@@ -335,12 +354,10 @@ static int batch_size(const MerPlacer *p)
 static bool is_failed(const MerPlacer *p)
 {
     MerError error;
-    char     json[sizeof error.message + 20];
     if (mer_tape_status(p->tape, &error) == MER_OK) {
         return false;
     }
-    snprintf(json, sizeof json, "{\"reason\": \"%s\"}", error.message);
-    mer_note(p->search->notes, "training_failed", json);
+    mer_note_failure(p->search->notes, &error);
     return true;
 }
 

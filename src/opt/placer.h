@@ -3,11 +3,10 @@
 #ifndef MERCATOR_OPT_PLACER_H
 #define MERCATOR_OPT_PLACER_H
 
+#include "base/option_rows.h"
 #include "mercator/search.h"
 #include "opt/placer_grouper.h"
 #include "tensor/updater.h"
-
-#include <stddef.h>
 
 typedef struct MerPlacerOptions {
     int64_t samples, updates, hidden, embedding, scorer, valid_only_after, greedy_every;
@@ -24,51 +23,43 @@ typedef struct MerPlacerOptions {
 typedef enum MerPlacerReward { MER_PLACER_ID, MER_PLACER_SQRT, MER_PLACER_LOG1P } MerPlacerReward;
 typedef enum MerPlacerKeep { MER_PLACER_LAST, MER_PLACER_BEST } MerPlacerKeep;
 
-#define MER_PLACER_OPTION(name, type, initial, low, high, choices, help)                           \
-    {                                                                                              \
-#name, type, offsetof(MerPlacerOptions, name), initial, low, high, choices, help           \
-    }
+/* Rows of an option table of this struct. */
 /* clang-format off */
 #define MER_PLACER_COMMON_OPTIONS(is_both_ways, heat, bound, valid_after)                          \
-    MER_PLACER_OPTION(features, MER_OPTION_CHOICE, "paper", 0, 0, MER_PLACER_FEATURE_CHOICES,      \
-        "what the policy sees; full: times, sizes, limits and transfers, and loads while it places"), \
-    MER_PLACER_OPTION(reward, MER_OPTION_CHOICE, "sqrt", 0, 0, "id|sqrt|log1p",                    \
-        "form of the score that it learns from"),                                                  \
-    MER_PLACER_OPTION(samples, MER_OPTION_INT, "1", 1, 4096, NULL, "placements per update"),       \
-    MER_PLACER_OPTION(updates, MER_OPTION_INT, "1000000000", 0, 1e12, NULL,                        \
-        "at most; 0: the policy stays as it is"),                                                  \
-    MER_PLACER_OPTION(hidden, MER_OPTION_INT, "512", 2, 4096, NULL, "width of the LSTMs"),         \
-    MER_PLACER_OPTION(embedding, MER_OPTION_INT, "64", 1, 4096, NULL, "width for a kind or a unit"), \
-    MER_PLACER_OPTION(scorer, MER_OPTION_INT, "64", 1, 4096, NULL,                                 \
-        "full: width of the layer that looks at a unit's load"),                                   \
-    MER_PLACER_OPTION(both_ways, MER_OPTION_BOOL, is_both_ways, 0, 0, NULL,                        \
-        "read from both ends, with half of the width each"),                                       \
-    MER_PLACER_OPTION(temperature, MER_OPTION_REAL, heat, 1e-6, 1e6, NULL, "that logits are divided by"), \
-    MER_PLACER_OPTION(tanh_constant, MER_OPTION_REAL, bound, 0, 1e6, NULL,                         \
-        "largest logit after that, by a tanh; 0: any"),                                            \
-    MER_PLACER_OPTION(rate, MER_OPTION_REAL, "0.1", 0, 10, NULL, "step width (Adam)"),             \
-    MER_PLACER_OPTION(rate_end, MER_OPTION_REAL, "0", 0, 10, NULL,                                 \
-        "and at the end of the budget, linear between; 0: the same"),                              \
-    MER_PLACER_OPTION(grad_norm, MER_OPTION_REAL, "1", 0, 1e9, NULL, "largest norm of a gradient; 0: any"), \
-    MER_PLACER_OPTION(baseline_decay, MER_OPTION_REAL, "0.9", 0, 1, NULL,                          \
-        "of the moving average of rewards"),                                                       \
-    MER_PLACER_OPTION(standardise, MER_OPTION_BOOL, "false", 0, 0, NULL,                           \
-        "advantages of a batch get mean 0 and deviation 1"),                                       \
-    MER_PLACER_OPTION(failing_signal, MER_OPTION_REAL, "100", 0, 1e12, NULL,                       \
-        "score that a refused placement counts as, at least 10 times all on the slowest unit; 0: as the worst of its batch, and worse by its excess of memory"), \
-    MER_PLACER_OPTION(start_with_failing_signal, MER_OPTION_BOOL, "true", 0, 0, NULL,              \
+    MER_CHOICE(features, "paper", MER_PLACER_FEATURE_CHOICES,                                      \
+        "what the policy sees; full: times, sizes, limits and transfers, and loads while it "      \
+        "places"),                                                                                 \
+    MER_CHOICE(reward, "sqrt", "id|sqrt|log1p", "form of the score that it learns from"),          \
+    MER_INT(samples, "1", 1, 4096, "placements per update"),                                       \
+    MER_INT(updates, "1000000000", 0, 1e12, "at most; 0: the policy stays as it is"),              \
+    MER_INT(hidden, "512", 2, 4096, "width of the LSTMs"),                                         \
+    MER_INT(embedding, "64", 1, 4096, "width for a kind or a unit"),                               \
+    MER_INT(scorer, "64", 1, 4096, "full: width of the layer that looks at a unit's load"),        \
+    MER_BOOL(both_ways, is_both_ways, "read from both ends, with half of the width each"),         \
+    MER_REAL(temperature, heat, 1e-6, 1e6, "that logits are divided by"),                          \
+    MER_REAL(tanh_constant, bound, 0, 1e6, "largest logit after that, by a tanh; 0: any"),         \
+    MER_REAL(rate, "0.1", 0, 10, "step width (Adam)"),                                             \
+    MER_REAL(rate_end, "0", 0, 10, "and at the end of the budget, linear between; 0: the same"),   \
+    MER_REAL(grad_norm, "1", 0, 1e9, "largest norm of a gradient; 0: any"),                        \
+    MER_REAL(baseline_decay, "0.9", 0, 1, "of the moving average of rewards"),                     \
+    MER_BOOL(standardise, "false", "advantages of a batch get mean 0 and deviation 1"),            \
+    MER_REAL(failing_signal, "100", 0, 1e12,                                                       \
+        "score that a refused placement counts as, at least 10 times all on the slowest "          \
+        "unit; 0: as the worst of its batch, and worse by its excess of memory"),                  \
+    MER_BOOL(start_with_failing_signal, "true",                                                    \
         "so the moving average starts; false: with the first batch"),                              \
-    MER_PLACER_OPTION(valid_only_after, MER_OPTION_INT, valid_after, 0, 1e12, NULL,                \
+    MER_INT(valid_only_after, valid_after, 0, 1e12,                                                \
         "updates after which refused placements teach nothing"),                                   \
-    MER_PLACER_OPTION(entropy, MER_OPTION_REAL, "0", 0, 100, NULL,                                 \
+    MER_REAL(entropy, "0", 0, 100,                                                                 \
         "weight of the entropy of a step, falling to 0 with the budget"),                          \
-    MER_PLACER_OPTION(imitate, MER_OPTION_REAL, "0", 0, 100, NULL,                                 \
+    MER_REAL(imitate, "0", 0, 100,                                                                 \
         "weight of the best placement so far as a lesson, beside 1 of a batch"),                   \
-    MER_PLACER_OPTION(patience, MER_OPTION_INT, "0", 0, 1e12, NULL,                                \
+    MER_INT(patience, "0", 0, 1e12,                                                                \
         "updates from equal scores after which it starts anew with other weights; 0: never"),      \
-    MER_PLACER_OPTION(greedy_every, MER_OPTION_INT, "50", 0, 1e12, NULL,                           \
-        "updates between two trials of the most likely placement, which is the last trial too; 0: then alone"), \
-    MER_PLACER_OPTION(keep, MER_OPTION_CHOICE, "last", 0, 0, "last|best",                          \
+    MER_INT(greedy_every, "50", 0, 1e12,                                                           \
+        "updates between two trials of the most likely placement, which is the last trial "        \
+        "too; 0: then alone"),                                                                     \
+    MER_CHOICE(keep, "last", "last|best",                                                          \
         "policy at the end of the budget; best: that whose most likely placement was best")
 /* clang-format on */
 
@@ -112,6 +103,11 @@ typedef struct MerPlacer {
 } MerPlacer;
 
 /* Slots of MerOptimizerClass; `open` wants a name for messages, and to know whether there is a grouper. */
+#define MER_PLACER_SLOTS                                                                           \
+    .options_size = sizeof(MerPlacerOptions), .state_size = sizeof(MerPlacer),                     \
+    .tables = MER_PLACER_TABLES, .ask = mer_placer_ask, .tell = mer_placer_tell,                   \
+    .next_task = mer_placer_next_task, .save = mer_placer_save, .load = mer_placer_load,           \
+    .close = mer_placer_close
 MerStatus mer_placer_open(MerPlacer *placer, const char *name, bool has_grouper,
                           const MerSearch *search, const MerPlacerOptions *options,
                           MerError *error);

@@ -1,10 +1,10 @@
 /* Tables of a space as a graph of groups. */
 #include "opt/placer_graph.h"
 
+#include "base/stats.h"
 #include "opt/unit_tables.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static MerStatus read_tables(MerPlacerGraph *g, const char *who, const double **group,
                              const double **edge, MerError *error)
@@ -94,6 +94,26 @@ static void fill_ops(MerPlacerGraph *g, const double *group, const double *edge,
     mer_unit_lists(g->edge_count, from, to, g->op_count, arena, &g->after_start, &g->after);
 }
 
+static void fill_neighbours(MerPlacerGraph *g, MerArena *arena)
+{
+    int                *start = MER_ARRAY(arena, int, g->group_count + 1), count = 0;
+    MerPlacerNeighbour *near = MER_ARRAY(arena, MerPlacerNeighbour, 2 * g->edge_count + 1);
+    for (int i = 0; i < g->group_count; i++) {
+        for (int side = -1; side <= 1; side += 2) {
+            const int *first = side < 0 ? g->before_start : g->after_start;
+            const int *others = side < 0 ? g->before : g->after;
+            for (int k = g->op_start[i]; k < g->op_start[i + 1]; k++) {
+                for (int e = first[g->ops[k]]; e < first[g->ops[k] + 1]; e++) {
+                    near[count++] = (MerPlacerNeighbour){g->group[others[e]], side};
+                }
+            }
+        }
+        start[i + 1] = count;
+    }
+    g->near_start = start;
+    g->near = near;
+}
+
 /* The last operator of a group, of its forward pass where it has one; -1: it is empty. */
 static int last_op(const MerPlacerGraph *g, int group)
 {
@@ -111,29 +131,11 @@ static int last_op(const MerPlacerGraph *g, int group)
 static int latest_around(const MerPlacerGraph *g, int group, const int *key)
 {
     int latest = -1;
-    for (int k = g->op_start[group]; k < g->op_start[group + 1]; k++) {
-        int op = g->ops[k];
-        for (int e = g->before_start[op]; e < g->before_start[op + 1]; e++) {
-            int at = key[g->group[g->before[e]]];
-            latest = at >= 0 && g->op_back[at] == 0 && at > latest ? at : latest;
-        }
-        for (int e = g->after_start[op]; e < g->after_start[op + 1]; e++) {
-            int at = key[g->group[g->after[e]]];
-            latest = at >= 0 && g->op_back[at] == 0 && at > latest ? at : latest;
-        }
+    for (int n = g->near_start[group]; n < g->near_start[group + 1]; n++) {
+        int at = key[g->near[n].group];
+        latest = at >= 0 && g->op_back[at] == 0 && at > latest ? at : latest;
     }
     return latest;
-}
-
-typedef struct Place {
-    int key, group;
-} Place;
-
-static int compare_places(const void *a, const void *b)
-{
-    const Place *x = a, *y = b;
-    return x->key != y->key ? (x->key > y->key) - (x->key < y->key)
-                            : (x->group > y->group) - (x->group < y->group);
 }
 
 /* A group is placed when its last forward operator is reached: what that one reads has been placed by then. By its
@@ -141,24 +143,21 @@ static int compare_places(const void *a, const void *b)
  * the forward groups that they work with. */
 static void fill_order(MerPlacerGraph *g, MerArena *arena)
 {
-    int   *key = MER_ARRAY(arena, int, g->group_count + 1), count = 0;
-    int   *order = MER_ARRAY(arena, int, g->order_count);
-    int   *position = MER_ARRAY(arena, int, g->group_count + 1);
-    Place *places = MER_ARRAY(arena, Place, g->order_count);
+    int    *last = MER_ARRAY(arena, int, g->group_count + 1);
+    int    *order = MER_ARRAY(arena, int, g->group_count + 1);
+    int    *position = MER_ARRAY(arena, int, g->group_count + 1);
+    double *key = MER_ARRAY(arena, double, g->group_count + 1);
     for (int i = 0; i < g->group_count; i++) {
-        key[i] = last_op(g, i);
+        last[i] = last_op(g, i);
         position[i] = -1;
     }
     for (int i = 0; i < g->group_count; i++) {
-        bool is_back = key[i] >= 0 && g->op_back[key[i]] != 0;
-        int  around = is_back ? latest_around(g, i, key) : -1;
-        if (g->knob[i] >= 0) {
-            places[count++] = (Place){around >= 0 ? around : key[i], i};
-        }
+        bool is_back = last[i] >= 0 && g->op_back[last[i]] != 0;
+        int  around = is_back ? latest_around(g, i, last) : -1;
+        key[i] = g->knob[i] < 0 ? INFINITY : around >= 0 ? around : last[i];
     }
-    qsort(places, (size_t)count, sizeof *places, compare_places);
-    for (int i = 0; i < count; i++) {
-        order[i] = places[i].group;
+    mer_sort_order(key, g->group_count, order);
+    for (int i = 0; i < g->order_count; i++) {
         position[order[i]] = i;
     }
     g->order = order;
@@ -167,25 +166,20 @@ static void fill_order(MerPlacerGraph *g, MerArena *arena)
 
 static void fill_work(MerPlacerGraph *g, MerArena *arena)
 {
-    double *work = MER_ARRAY(arena, double, g->group_count + 1), speed = 0;
+    double speed = 0;
+    g->work = mer_unit_least(g->group_count, g->unit_count, g->time, arena);
     for (int i = 0; i < g->group_count; i++) {
-        work[i] = INFINITY;
-        for (int u = 0; u < g->unit_count; u++) {
-            work[i] = fmin(work[i], g->time[i * g->unit_count + u]);
-        }
-        work[i] = isfinite(work[i]) ? work[i] : 0;
-        g->total += work[i];
+        g->total += g->work[i];
     }
     for (int u = 0; u < g->unit_count; u++) {
         double alone = 0;
         for (int i = 0; i < g->group_count; i++) {
             double time = g->time[i * g->unit_count + u];
-            alone += isfinite(time) ? time : work[i];
+            alone += isfinite(time) ? time : g->work[i];
         }
         speed += alone > 0 ? 1 / alone : 0;
         g->worst = fmax(g->worst, alone);
     }
-    g->work = work;
     g->ideal = speed > 0 ? 1 / speed : 1;
 }
 
@@ -198,6 +192,7 @@ MerStatus mer_placer_graph(const MerSpace *space, const char *who, MerArena *are
     MER_TRY(find_knobs(graph, who, arena, error));
     fill_choices(graph, arena);
     fill_ops(graph, group, edge, arena);
+    fill_neighbours(graph, arena);
     fill_order(graph, arena);
     fill_work(graph, arena);
     return MER_OK;

@@ -10,6 +10,10 @@
 #define MER_PLACER_TABLES                                                                          \
     "limit host link time size group op_bytes op_kind op_backward op_transfer edge"
 
+typedef struct MerPlacerNeighbour { /* of a group, as often as there are edges */
+    int group, side;                /* -1: it produces what the group reads, 1: it reads a result */
+} MerPlacerNeighbour;
+
 typedef struct MerPlacerGraph {
     const MerSpace *space;
     int             group_count, unit_count, op_count, edge_count;
@@ -26,7 +30,9 @@ typedef struct MerPlacerGraph {
     const int      *op_start, *ops; /* operators of each group: ops[op_start[g]] .., rising */
     /* producers and consumers of each operator that are in other groups */
     const int *before_start, *before, *after_start, *after;
-    const int *knob; /* of each group, -1: its unit is not to be decided */
+    const int *near_start; /* neighbours of each group: near[near_start[g]] .., producers first */
+    const MerPlacerNeighbour *near;
+    const int                *knob; /* of each group, -1: its unit is not to be decided */
     const int
         *choice; /* [group * unit_count + unit]: of its knob, -1: the group may not go there */
     const int *fallback; /* of each group: the fastest unit where it may go */

@@ -2,46 +2,16 @@
  * list dimensions, the logarithm of the bytes stands. */
 #include "opt/placer_inputs.h"
 
-#include "mercator/graph.h"
-
 #include <math.h>
 #include <string.h>
 
 enum {
-    KINDS = MER_OP_KIND_COUNT,
+    KINDS = MER_PLACER_KINDS,
     RESULTS = 5,     /* of a group, at most */
     NEIGHBOURS = 4,  /* of a group on each side, as offsets */
     ADJACENCY = 20,  /* numbers of the hierarchical model: pairs of a neighbour and its side */
     SET_NUMBERS = 12 /* of a set of groups */
 };
-
-int mer_placer_kinds(void)
-{
-    return KINDS;
-}
-
-/* Calls visit(context, position, side) for every neighbour of a group: producers with side -1, then consumers with
- * +1, each as often as there are edges. */
-typedef void (*Visit)(void *context, int position, int side);
-static void visit_neighbours(const MerPlacerGraph *g, int group, Visit visit, void *context)
-{
-    for (int k = g->op_start[group]; k < g->op_start[group + 1]; k++) {
-        int op = g->ops[k];
-        for (int e = g->before_start[op]; e < g->before_start[op + 1]; e++) {
-            if (g->position[g->group[g->before[e]]] >= 0) {
-                visit(context, g->position[g->group[g->before[e]]], -1);
-            }
-        }
-    }
-    for (int k = g->op_start[group]; k < g->op_start[group + 1]; k++) {
-        int op = g->ops[k];
-        for (int e = g->after_start[op]; e < g->after_start[op + 1]; e++) {
-            if (g->position[g->group[g->after[e]]] >= 0) {
-                visit(context, g->position[g->group[g->after[e]]], 1);
-            }
-        }
-    }
-}
 
 static void count_kinds(const MerPlacerGraph *g, int group, float share, float *kinds)
 {
@@ -138,18 +108,16 @@ static void fill_numbers(const MerPlacerGraph *g, const Scale *scale, const Numb
     x[11] = (float)fmin(5, scale->limit > 0 ? n->size / scale->limit : 0);
 }
 
-typedef struct Offsets { /* of the nearest neighbours in the list, relative to the group */
-    float *list;
-    int    at, total, count[2];
-} Offsets;
-
-static void add_offset(void *context, int position, int side)
+/* Where the nearest producers and consumers stand in the list, relative to the group. */
+static void list_offsets(const MerPlacerGraph *g, int at, float *offsets)
 {
-    Offsets *o = context;
-    int      which = side > 0;
-    if (o->count[which] < NEIGHBOURS) {
-        o->list[which * NEIGHBOURS + o->count[which]++] =
-            (float)(position - o->at) / (float)o->total;
+    int group = g->order[at], count[2] = {0};
+    for (int n = g->near_start[group]; n < g->near_start[group + 1]; n++) {
+        int position = g->position[g->near[n].group], which = g->near[n].side > 0;
+        if (position >= 0 && count[which] < NEIGHBOURS) {
+            offsets[which * NEIGHBOURS + count[which]++] =
+                (float)(position - at) / (float)g->order_count;
+        }
     }
 }
 
@@ -162,13 +130,12 @@ static void full_vectors(const MerPlacerGraph *g, float *vectors)
     for (int i = 0; i < g->order_count; i++) {
         float  *x = vectors + (int64_t)i * FULL_WIDTH;
         Numbers n = {0};
-        Offsets offsets = {x + KINDS + SET_NUMBERS, i, g->order_count, {0}};
         memset(x, 0, FULL_WIDTH * sizeof *x);
         kind_shares(g, g->order[i], x);
         add_numbers(g, g->order[i], &n);
         fill_numbers(g, &scale, &n, (double)i / g->order_count, g->total > 0 ? done / g->total : 0,
                      x + KINDS);
-        visit_neighbours(g, g->order[i], add_offset, &offsets);
+        list_offsets(g, i, x + KINDS + SET_NUMBERS);
         done += g->work[g->order[i]];
     }
 }
@@ -178,15 +145,15 @@ int mer_placer_group_width(const MerPlacerGraph *graph, MerPlacerFeatures featur
     return features == MER_PLACER_FULL ? FULL_WIDTH : KINDS + RESULTS + 2 * graph->order_count;
 }
 
-typedef struct OneHot {
-    float *list; /* producers, then consumers */
-    int    count;
-} OneHot;
-
-static void set_one(void *context, int position, int side)
+/* One-hot: producers, then consumers. */
+static void mark_neighbours(const MerPlacerGraph *g, int group, float *marks)
 {
-    OneHot *hot = context;
-    hot->list[side > 0 ? hot->count + position : position] = 1;
+    for (int n = g->near_start[group]; n < g->near_start[group + 1]; n++) {
+        int position = g->position[g->near[n].group];
+        if (position >= 0) {
+            marks[g->near[n].side > 0 ? g->order_count + position : position] = 1;
+        }
+    }
 }
 
 void mer_placer_group_vectors(const MerPlacerGraph *graph, MerPlacerFeatures features,
@@ -199,25 +166,22 @@ void mer_placer_group_vectors(const MerPlacerGraph *graph, MerPlacerFeatures fea
     }
     for (int i = 0; i < graph->order_count; i++) {
         float *x = vectors + (int64_t)i * width;
-        OneHot hot = {x + KINDS + RESULTS, graph->order_count};
         memset(x, 0, (size_t)width * sizeof *x);
         kind_shares(graph, graph->order[i], x);
         list_results(graph, graph->order[i], 0, x + KINDS);
-        visit_neighbours(graph, graph->order[i], set_one, &hot);
+        mark_neighbours(graph, graph->order[i], x + KINDS + RESULTS);
     }
 }
 
-typedef struct Pairs {
-    float *list;
-    int    count;
-} Pairs;
-
-static void add_pair(void *context, int position, int side)
+static void list_pairs(const MerPlacerGraph *g, int group, float *pairs)
 {
-    Pairs *pairs = context;
-    if (pairs->count + 2 <= ADJACENCY) {
-        pairs->list[pairs->count++] = (float)position;
-        pairs->list[pairs->count++] = (float)side;
+    int count = 0;
+    for (int n = g->near_start[group]; n < g->near_start[group + 1]; n++) {
+        int position = g->position[g->near[n].group];
+        if (position >= 0 && count + 2 <= ADJACENCY) {
+            pairs[count++] = (float)position;
+            pairs[count++] = (float)g->near[n].side;
+        }
     }
 }
 
@@ -237,11 +201,10 @@ void mer_placer_member_vectors(const MerPlacerGraph *graph, MerPlacerFeatures fe
     for (int i = 0; i < graph->order_count; i++) {
         int    group = graph->order[i], first = graph->op_start[group];
         float *x = vectors + (int64_t)i * (1 + RESULTS + ADJACENCY);
-        Pairs  pairs = {x + 1 + RESULTS, 0};
         memset(x, 0, (1 + RESULTS + ADJACENCY) * sizeof *x);
         x[0] = first < graph->op_start[group + 1] ? (float)graph->op_kind[graph->ops[first]] : 0;
         list_results(graph, group, -1, x + 1);
-        visit_neighbours(graph, group, add_pair, &pairs);
+        list_pairs(graph, group, x + 1 + RESULTS);
     }
 }
 
@@ -250,17 +213,17 @@ int mer_placer_set_width(int steps, MerPlacerFeatures features)
     return 2 * steps + KINDS + 1 + (features == MER_PLACER_FULL ? SET_NUMBERS : 0);
 }
 
-typedef struct Counts { /* edges between sets */
-    const int *step_of, *order;
-    float     *list; /* to each step, then from each */
-    int        steps;
-} Counts;
-
-static void count_edge(void *context, int position, int side)
+/* Edges to each step, then from each. */
+static void count_edges(const MerPlacerLanes *lanes, int lane, int group, float *counts)
 {
-    Counts *counts = context;
-    int     step = counts->step_of[counts->order[position]];
-    counts->list[side > 0 ? step : counts->steps + step] += 1;
+    const MerPlacerGraph *g = lanes->graph;
+    const int            *step_of = lanes->step_of + (int64_t)lane * g->group_count;
+    for (int n = g->near_start[group]; n < g->near_start[group + 1]; n++) {
+        if (g->position[g->near[n].group] >= 0) {
+            int step = step_of[g->near[n].group];
+            counts[g->near[n].side > 0 ? step : lanes->steps + step] += 1;
+        }
+    }
 }
 
 /* [edges to each set | edges from each set | kinds | results] / (the largest of them + 1). */
@@ -268,11 +231,10 @@ static void paper_set_vector(const MerPlacerLanes *lanes, int lane, MerPlacerSet
 {
     const MerPlacerGraph *g = lanes->graph;
     int                   steps = lanes->steps, width = 2 * steps + KINDS + 1;
-    Counts counts = {lanes->step_of + (int64_t)lane * g->group_count, g->order, x, steps};
-    float  most = 0;
+    float                 most = 0;
     for (int i = 0; i < set.count; i++) {
         float results[RESULTS];
-        visit_neighbours(g, set.groups[i], count_edge, &counts);
+        count_edges(lanes, lane, set.groups[i], x);
         count_kinds(g, set.groups[i], 1, x + 2 * steps);
         list_results(g, set.groups[i], 0, results);
         for (int r = 0; r < RESULTS; r++) {

@@ -3,6 +3,7 @@
 #ifndef MERCATOR_OPT_PLACER_INPUTS_H
 #define MERCATOR_OPT_PLACER_INPUTS_H
 
+#include "mercator/graph.h"
 #include "opt/placer_lanes.h"
 
 typedef enum MerPlacerFeatures {
@@ -15,7 +16,7 @@ typedef enum MerPlacerFeatures {
 int  mer_placer_group_width(const MerPlacerGraph *graph, MerPlacerFeatures features);
 void mer_placer_group_vectors(const MerPlacerGraph *graph, MerPlacerFeatures features,
                               float *vectors);
-int  mer_placer_kinds(void); /* how many of them */
+enum { MER_PLACER_KINDS = MER_OP_KIND_COUNT }; /* how many of them */
 
 /* Vectors of groups for a grouper, in the order of the graph. */
 int  mer_placer_member_width(MerPlacerFeatures features);

@@ -2,34 +2,6 @@
 #include "base/stream.h"
 #include "opt/placer.h"
 
-#include <string.h>
-
-/* Parts that mean the same there: equal names and shapes. The rest starts anew. */
-static void carry(MerParameters *to, const MerParameters *from)
-{
-    for (int i = 0; i < mer_parameters_count(to); i++) {
-        MerTensor       *here = mer_parameters_get(to, i);
-        const MerTensor *there = mer_parameters_find(from, mer_parameters_name(to, i));
-        if (there != NULL && there->rank == here->rank &&
-            memcmp(there->shape, here->shape, sizeof here->shape) == 0) {
-            memcpy(here->data, there->data, (size_t)here->size * sizeof *here->data);
-        }
-    }
-}
-
-MerStatus mer_placer_next_task(void *state, const MerSearch *search, MerError *error)
-{
-    MerPlacer       *p = state, before = *p;
-    MerPlacerOptions options = before.options;
-    MerStatus status = mer_placer_open(p, before.name, before.has_grouper, search, &options, error);
-    if (status == MER_OK) {
-        carry(p->parameters, before.parameters);
-        p->now.is_given = true;
-    }
-    mer_placer_close(&before);
-    return status;
-}
-
 static bool has_flags(const MerPlacerProgress *now)
 {
     return mer_is_flag(&now->has_greedy) && mer_is_flag(&now->has_baseline) &&

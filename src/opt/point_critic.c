@@ -25,6 +25,7 @@ typedef struct Seen { /* one remembered point: its features follow in `features`
 struct MerPointCritic {
     int             width, input_count, task;
     double          rate;
+    MerArena       *arena; /* of features, batch, targets and mask */
     MerTape        *tape;
     MerParameters  *parameters;
     MerUpdater     *updater;
@@ -55,18 +56,13 @@ static void drop_network(MerPointCritic *critic)
     mer_updater_free(critic->updater);
     mer_parameters_free(critic->parameters);
     mer_tape_free(critic->tape);
-    free(critic->features);
-    free(critic->batch);
-    free(critic->targets);
-    free(critic->mask);
+    mer_arena_free(critic->arena);
 }
 
 void mer_point_critic_free(MerPointCritic *critic)
 {
     if (critic != NULL) {
-        if (critic->tape != NULL) {
-            drop_network(critic);
-        }
+        drop_network(critic);
         free(critic->means);
         free(critic->counts);
         free(critic->seen);
@@ -115,10 +111,11 @@ static void build(MerPointCritic *critic, MerRng *rng)
     MerRule rule = mer_rule_adam(1e-7);
     rule.weight_decay = 1e-4;
     critic->updater = mer_updater_new(critic->tape, critic->parameters, &rule);
-    critic->features = mer_heap_zeroed(MEMORY * inputs + 1, sizeof(float));
-    critic->batch = mer_heap_zeroed(BATCH * inputs + 1, sizeof(float));
-    critic->targets = mer_heap_zeroed(2 * BATCH, sizeof(float));
-    critic->mask = mer_heap_zeroed(2 * BATCH, sizeof(float));
+    critic->arena = mer_arena_new();
+    critic->features = MER_ARRAY(critic->arena, float, MEMORY *inputs + 1);
+    critic->batch = MER_ARRAY(critic->arena, float, BATCH *inputs + 1);
+    critic->targets = MER_ARRAY(critic->arena, float, 2 * BATCH);
+    critic->mask = MER_ARRAY(critic->arena, float, 2 * BATCH);
 }
 
 void mer_point_critic_begin(MerPointCritic *critic, const MerSpace *space, MerRng *rng)
@@ -126,9 +123,7 @@ void mer_point_critic_begin(MerPointCritic *critic, const MerSpace *space, MerRn
     int      inputs;
     uint64_t layout = layout_of(space, &inputs);
     if (critic->tape == NULL || layout != critic->layout || inputs != critic->input_count) {
-        if (critic->tape != NULL) {
-            drop_network(critic);
-        }
+        drop_network(critic);
         critic->layout = layout;
         critic->input_count = inputs;
         critic->told = 0;
@@ -283,9 +278,7 @@ static void keep_sizes(MerPointCritic *critic, MerStream *stream)
     mer_stream_expect(stream, sizeof(double), critic->task);
     if (!stream->is_saving && !stream->is_broken) {
         MerRng rng = mer_rng_make(0, 0); /* the weights are read next */
-        if (critic->tape != NULL) {
-            drop_network(critic);
-        }
+        drop_network(critic);
         build(critic, &rng);
         make_task_capacity(critic);
     }

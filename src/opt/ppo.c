@@ -6,11 +6,11 @@ typedef struct Options {
     MerAgentOptions agents;
 } Options;
 
-static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS(Options, "8", "8", "1e-3", "true"),
-                                    MER_AGENT_CRITIC_OPTIONS(Options, "3"),
-                                    MER_AGENT_DISCOUNT_OPTION(Options),
-                                    MER_AGENT_PPO_OPTIONS(Options, "4", "4"),
-                                    MER_AGENT_TRANSFER_OPTION(Options),
+static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS("8", "8", "1e-3", "true"),
+                                    MER_AGENT_CRITIC_OPTIONS("3"),
+                                    MER_AGENT_DISCOUNT_OPTION,
+                                    MER_AGENT_PPO_OPTIONS("4", "4"),
+                                    MER_AGENT_TRANSFER_OPTION,
                                     {0}};
 
 static const MerPreset presets[] = {
@@ -28,13 +28,6 @@ const MerOptimizerClass mer_optimizer_ppo = {
     .reference = "Schulman et al., arXiv 1707.06347",
     .options = options,
     .presets = presets,
-    .options_size = sizeof(Options),
-    .state_size = sizeof(MerAgents),
     .open = open_ppo,
-    .ask = mer_agents_ask,
-    .tell = mer_agents_tell,
-    .next_task = mer_agents_next_task,
-    .save = mer_agents_save,
-    .load = mer_agents_load,
-    .close = mer_agents_close,
+    MER_AGENT_SLOTS,
 };

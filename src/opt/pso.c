@@ -1,11 +1,11 @@
 /* Particle swarm optimisation (Kennedy and Eberhart, ICNN 1995; constriction values of Clerc and Kennedy,
  * IEEE TEC 6, 2002) on the positions of knobs in [0,1). A particle that has not found a better place of
  * its own for long starts again elsewhere. */
+#include "base/option_rows.h"
 #include "mercator/search.h"
 #include "space/positions.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 typedef struct Options {
@@ -14,19 +14,16 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"particles", MER_OPTION_INT, offsetof(Options, particles), "40", 1, 100000, NULL, "particles"},
-    {"inertia", MER_OPTION_REAL, offsetof(Options, inertia), "0.729", 0, 2, NULL,
-     "weight of the last velocity"},
-    {"own", MER_OPTION_REAL, offsetof(Options, own), "1.494", 0, 4, NULL,
-     "c1, pull of the particle's best place"},
-    {"swarm", MER_OPTION_REAL, offsetof(Options, swarm), "1.494", 0, 4, NULL,
-     "c2, pull of the leader's best place"},
-    {"clamp", MER_OPTION_REAL, offsetof(Options, clamp), "1", 1e-6, 1, NULL,
-     "largest velocity per knob"},
-    {"neighbours", MER_OPTION_INT, offsetof(Options, neighbours), "0", 0, 100000, NULL,
-     "particles on each side of a ring among which the leader is chosen; 0: the whole swarm"},
-    {"patience", MER_OPTION_INT, offsetof(Options, patience), "30", 0, 1e9, NULL,
-     "steps without a better place before a particle starts elsewhere; 0: never"},
+    MER_INT(particles, "40", 1, 100000, "particles"),
+    MER_REAL(inertia, "0.729", 0, 2, "weight of the last velocity"),
+    MER_REAL(own, "1.494", 0, 4, "c1, pull of the particle's best place"),
+    MER_REAL(swarm, "1.494", 0, 4, "c2, pull of the leader's best place"),
+    MER_REAL(clamp, "1", 1e-6, 1, "largest velocity per knob"),
+    MER_INT(
+        neighbours, "0", 0, 100000,
+        "particles on each side of a ring among which the leader is chosen; 0: the whole swarm"),
+    MER_INT(patience, "30", 0, 1e9,
+            "steps without a better place before a particle starts elsewhere; 0: never"),
     {0}};
 
 /* A knob of five choices needs velocities that cross the range: with 0.2 the swarm finds less. */

@@ -3,11 +3,9 @@
  * paper leaves open, and what `preset=small` changes: docs/placement.md, "Learned placement". */
 #include "opt/placer.h"
 
-/* clang-format off */
-static const MerOption options[] = {
-    MER_PLACER_COMMON_OPTIONS("false", "10", "5", "5000"),
-    {0}};
-/* clang-format on */
+typedef MerPlacerOptions Options;
+
+static const MerOption options[] = {MER_PLACER_COMMON_OPTIONS("false", "10", "5", "5000"), {0}};
 
 static const MerPreset presets[] = {{"small", MER_PLACER_SMALL}, {NULL, NULL}};
 
@@ -24,14 +22,6 @@ const MerOptimizerClass mer_optimizer_reinforce_lstm = {
                  "ICML 2017",
     .options = options,
     .presets = presets,
-    .options_size = sizeof(MerPlacerOptions),
-    .state_size = sizeof(MerPlacer),
-    .tables = MER_PLACER_TABLES,
     .open = open_reinforce_lstm,
-    .ask = mer_placer_ask,
-    .tell = mer_placer_tell,
-    .next_task = mer_placer_next_task,
-    .save = mer_placer_save,
-    .load = mer_placer_load,
-    .close = mer_placer_close,
+    MER_PLACER_SLOTS,
 };

@@ -1,12 +1,12 @@
 /* Test-based population size adaptation (Hellwig and Beyer, PPSN 2016), in the form and with the defaults
  * of nevergrad (docs/optimizers.md, "Black boxes"): an evolution strategy whose population grows while
  * scores do not visibly fall. */
+#include "base/option_rows.h"
 #include "base/stats.h"
 #include "mercator/search.h"
 #include "space/positions.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 enum { MAX_LAMBDA = 4096, WINDOW = 5 /* generations between two tests */ };
@@ -17,12 +17,10 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"mu", MER_OPTION_INT, offsetof(Options, mu), "8", 1, MAX_LAMBDA / 4, NULL,
-     "parents at first; four times as many children"},
-    {"sigma", MER_OPTION_REAL, offsetof(Options, sigma), "0.2", 1e-6, 10, NULL,
-     "first step size, in ranges of a knob"},
-    {"least_sigma", MER_OPTION_REAL, offsetof(Options, least_sigma), "0.05", 0, 1, NULL,
-     "step size below which the search starts again elsewhere; 0: never"},
+    MER_INT(mu, "8", 1, MAX_LAMBDA / 4, "parents at first; four times as many children"),
+    MER_REAL(sigma, "0.2", 1e-6, 10, "first step size, in ranges of a knob"),
+    MER_REAL(least_sigma, "0.05", 0, 1,
+             "step size below which the search starts again elsewhere; 0: never"),
     {0}};
 
 static const MerPreset presets[] = {{"m3e", "mu=50,sigma=1,least_sigma=0"}, {NULL, NULL}};

@@ -2,17 +2,13 @@
 #include "opt/tuner.h"
 
 #include "base/memory.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { TRIES = 256, MOST_SCANNED = 1 << 22, MOST_RECORDS = 1 << 24 };
-
-static size_t point_bytes(const MerTuner *tuner)
-{
-    return (size_t)tuner->search->space->knob_count * sizeof(MerIndex);
-}
 
 void mer_tuner_open(MerTuner *tuner, const MerSearch *search, int initial)
 {
@@ -78,10 +74,8 @@ bool mer_tuner_add(MerTuner *tuner, const MerIndex *point)
         tuner->plan = mer_heap_resize(tuner->plan, (size_t)tuner->plan_capacity * knobs + 1,
                                       sizeof *tuner->plan);
     }
-    if (knobs > 0) {
-        memcpy(mer_tuner_point(tuner, tuner->plan, tuner->plan_count), point, point_bytes(tuner));
-    }
-    tuner->plan_count++;
+    mer_point_copy(tuner->search->space, mer_tuner_point(tuner, tuner->plan, tuner->plan_count++),
+                   point);
     return true;
 }
 
@@ -113,8 +107,8 @@ int mer_tuner_ask(MerTuner *tuner, MerProposal *proposals, int capacity)
     int left = tuner->plan_count - tuner->plan_next;
     int count = left < capacity ? left : capacity;
     for (int i = 0; i < count; i++) {
-        memcpy(proposals[i].point, mer_tuner_point(tuner, tuner->plan, tuner->plan_next + i),
-               point_bytes(tuner));
+        mer_point_copy(tuner->search->space, proposals[i].point,
+                       mer_tuner_point(tuner, tuner->plan, tuner->plan_next + i));
     }
     tuner->plan_next += count;
     return count;
@@ -130,7 +124,8 @@ static void add_record(MerTuner *tuner, const MerIndex *point, double score)
         tuner->scores =
             mer_heap_resize(tuner->scores, (size_t)tuner->capacity, sizeof *tuner->scores);
     }
-    memcpy(mer_tuner_point(tuner, tuner->points, tuner->count), point, point_bytes(tuner));
+    mer_point_copy(tuner->search->space, mer_tuner_point(tuner, tuner->points, tuner->count),
+                   point);
     tuner->scores[tuner->count] = score;
     if (isfinite(score) && (tuner->best < 0 || score < tuner->scores[tuner->best])) {
         tuner->best = tuner->count;
@@ -138,8 +133,9 @@ static void add_record(MerTuner *tuner, const MerIndex *point, double score)
     tuner->count++;
 }
 
-void mer_tuner_tell(MerTuner *tuner, const MerTrial *trials, int count)
+void mer_tuner_tell(void *state, const MerTrial *trials, int count)
 {
+    MerTuner *tuner = state;
     for (int i = 0; i < count; i++) {
         if (trials[i].warm) {
             mer_visited_add(&tuner->visited, trials[i].point, tuner->search->space->knob_count);
@@ -163,23 +159,30 @@ double mer_tuner_reward(const MerTuner *tuner, double score)
     return score > 0 ? best / score : 1;
 }
 
+void mer_tuner_labels(const MerTuner *tuner, float *labels)
+{
+    for (int i = 0; i < tuner->count; i++) {
+        labels[i] = (float)mer_tuner_reward(tuner, tuner->scores[i]);
+    }
+}
+
+double mer_tuner_agreement(const MerTuner *tuner, int count, const float *thought)
+{
+    float *truth = mer_heap_zeroed((size_t)tuner->count + 1, sizeof *truth);
+    mer_tuner_labels(tuner, truth);
+    double found =
+        count > 1 ? mer_rank_correlation(count, thought, truth + tuner->count - tuner->plan_count)
+                  : NAN;
+    free(truth);
+    return found;
+}
+
 void mer_tuner_features(const MerTuner *tuner, int count, const MerIndex *points, float *rows)
 {
     const MerSpace *space = tuner->search->space;
     for (int64_t i = 0; i < (int64_t)count * space->knob_count; i++) {
         const double *values = space->knobs[i % space->knob_count].values;
         rows[i] = values != NULL ? (float)values[points[i]] : (float)points[i];
-    }
-}
-
-/* Points that were read must lie in the space. */
-static void keep_points(const MerTuner *tuner, MerStream *stream, MerIndex *points, int count)
-{
-    const MerSpace *space = tuner->search->space;
-    for (int i = 0; i < count && !stream->is_broken; i++) {
-        MerIndex *point = mer_tuner_point(tuner, points, i);
-        mer_stream_bytes(stream, point, sizeof *point, space->knob_count);
-        stream->is_broken = stream->is_broken || !mer_space_contains(space, point);
     }
 }
 
@@ -195,7 +198,7 @@ void mer_tuner_keep(MerTuner *tuner, MerStream *stream)
     tuner->plan_next = (int)mer_stream_int(stream, tuner->plan_next, 0, tuner->plan_count);
     tuner->best = (int)mer_stream_int(stream, tuner->best, -1, tuner->count - 1);
     mer_stream_expect(stream, sizeof(double), tuner->count);
-    mer_stream_expect(stream, point_bytes(tuner), tuner->count);
+    mer_stream_expect(stream, mer_point_bytes(space), tuner->count);
     if (stream->is_broken) {
         tuner->count = tuner->plan_count = tuner->plan_next = 0;
         return;
@@ -211,9 +214,9 @@ void mer_tuner_keep(MerTuner *tuner, MerStream *stream)
         tuner->plan = mer_heap_resize(tuner->plan, (size_t)tuner->plan_count * knobs + 1,
                                       sizeof *tuner->plan);
     }
-    keep_points(tuner, stream, tuner->points, tuner->count);
+    mer_points_keep(space, tuner->points, tuner->count, stream);
     mer_stream_bytes(stream, tuner->scores, sizeof *tuner->scores, tuner->count);
-    keep_points(tuner, stream, tuner->plan, tuner->plan_count);
+    mer_points_keep(space, tuner->plan, tuner->plan_count, stream);
     mer_visited_keep(&tuner->visited, stream);
 }
 

@@ -5,6 +5,7 @@
 #define MERCATOR_OPT_TUNER_H
 
 #include "mercator/search.h"
+#include "opt/points.h"
 #include "opt/visited.h"
 
 typedef struct MerTuner {
@@ -25,7 +26,7 @@ void mer_tuner_close(MerTuner *tuner);
 
 static inline MerIndex *mer_tuner_point(const MerTuner *tuner, MerIndex *points, int64_t i)
 {
-    return points + i * tuner->search->space->knob_count;
+    return mer_point_at(tuner->search->space, points, i);
 }
 
 bool mer_tuner_is_legal(const MerTuner *tuner, const MerIndex *point); /* as far as is known */
@@ -39,12 +40,16 @@ void mer_tuner_add_random(MerTuner *tuner, int count);
 
 /* True: the plan is used up, make a new one. Makes the first, random one itself. */
 bool mer_tuner_needs_plan(MerTuner *tuner);
-/* Hands out what is planned; 0: nothing. */
+/* Hands out what is planned; 0: nothing. Telling is a slot of MerOptimizerClass where the state begins with the tuner. */
 int  mer_tuner_ask(MerTuner *tuner, MerProposal *proposals, int capacity);
-void mer_tuner_tell(MerTuner *tuner, const MerTrial *trials, int count);
+void mer_tuner_tell(void *tuner, const MerTrial *trials, int count);
 
 /* 1 for the best so far, towards 0 for what is worse, 0 if infeasible. */
 double mer_tuner_reward(const MerTuner *tuner, double score);
+/* Of all records. */
+void mer_tuner_labels(const MerTuner *tuner, float *labels);
+/* Rank correlation of what was thought of the first `count` points of the plan with what was measured; NAN: unknown. */
+double mer_tuner_agreement(const MerTuner *tuner, int count, const float *thought);
 /* What each knob's choice means, as numbers: (count, knobs). */
 void mer_tuner_features(const MerTuner *tuner, int count, const MerIndex *points, float *rows);
 

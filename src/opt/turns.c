@@ -1,6 +1,7 @@
 /* Lanes, turns, and what the agents learn from them. */
 #include "opt/turns.h"
 
+#include "opt/points.h"
 #include "space/positions.h"
 
 #include <math.h>
@@ -81,17 +82,12 @@ void mer_turns_open(MerTurns *turns, MerAgents *agents, const MerTurnOptions *op
     mer_elites_begin(&turns->elites, search->space, search->arena, (int)options->transfer);
 }
 
-static void copy_point(const MerTurns *turns, MerIndex *to, const MerIndex *from)
-{
-    memcpy(to, from, (size_t)turns->agents->search->space->knob_count * sizeof *to);
-}
-
 /* The lane stands at the best point of all. */
 static void start_from_best(MerTurns *turns, MerChain *lane)
 {
     const MerEliteTask *best = turns->elites.now;
     if (best->count > 0) {
-        copy_point(turns, lane->now, best->points);
+        mer_point_copy(turns->agents->search->space, lane->now, best->points);
         lane->energy = mer_log_score(best->scores[0]);
     }
 }
@@ -165,26 +161,27 @@ static double trust(const MerTurns *turns)
 /* Of several moves that were not tried yet, the one that the critic thinks most of. */
 static void move(MerTurns *turns, int lane, MerIndex *point)
 {
-    MerAgents *agents = turns->agents;
-    MerRng    *rng = agents->search->rng;
-    int        knobs = agents->search->space->knob_count, count = 0;
-    bool       is_by_habit = mer_rng_unit(rng) < turns->options.explore;
-    bool       is_criticd = turns->critic != NULL && mer_point_critic_is_ready(turns->critic) &&
-                      mer_rng_unit(rng) < trust(turns);
-    int wanted = is_criticd ? (int)turns->options.candidates : 1;
+    MerAgents      *agents = turns->agents;
+    MerRng         *rng = agents->search->rng;
+    const MerSpace *space = agents->search->space;
+    int             count = 0;
+    bool            is_by_habit = mer_rng_unit(rng) < turns->options.explore;
+    bool            is_picked = turns->critic != NULL && mer_point_critic_is_ready(turns->critic) &&
+                     mer_rng_unit(rng) < trust(turns);
+    int wanted = is_picked ? (int)turns->options.candidates : 1;
     for (int i = 0; i < DRAWS + wanted && count < wanted; i++) {
         if (draw(turns, lane, is_by_habit, point)) {
-            if (is_criticd) {
-                copy_point(turns, turns->candidates + (int64_t)count * knobs, point);
+            if (is_picked) {
+                mer_point_copy(space, mer_point_at(space, turns->candidates, count), point);
             }
             count++;
         }
     }
-    if (is_criticd && count > 0) {
+    if (is_picked && count > 0) {
         int best = mer_point_critic_choose(turns->critic, count, turns->candidates);
-        copy_point(turns, point, turns->candidates + (int64_t)best * knobs);
+        mer_point_copy(space, point, mer_point_at(space, turns->candidates, best));
     }
-    mer_visited_add(&turns->tried, point, knobs);
+    mer_visited_add(&turns->tried, point, space->knob_count);
 }
 
 static void propose(MerTurns *turns, int index, MerIndex *point)
@@ -201,7 +198,7 @@ static void propose(MerTurns *turns, int index, MerIndex *point)
     memset(turns->acting, 0, (size_t)turns->agent_count * sizeof *turns->acting);
     mer_team_move(agents->team, agents->search->rng, index, turns->acting, false, point);
     if (guess != NULL) {
-        copy_point(turns, point, guess);
+        mer_point_copy(space, point, guess);
     } else {
         mer_space_sample(space, agents->search->rng, point);
         lane->tries++;
@@ -212,15 +209,10 @@ static void propose(MerTurns *turns, int index, MerIndex *point)
 int mer_turns_ask(MerTurns *turns, MerProposal *proposals, int capacity)
 {
     MerAgents *agents = turns->agents;
-    if (mer_agents_is_failed(agents)) {
-        return 0;
-    }
-    int left = (int)agents->options.lanes - agents->now.lane;
-    int count = left < capacity ? left : capacity;
+    int        first = agents->now.lane, count = mer_agents_take_lanes(agents, capacity);
     for (int i = 0; i < count && agents->team != NULL; i++) {
-        propose(turns, agents->now.lane + i, proposals[i].point);
+        propose(turns, first + i, proposals[i].point);
     }
-    agents->now.lane += count;
     return count;
 }
 
@@ -238,7 +230,7 @@ static void go(MerTurns *turns, MerChain *lane, const MerIndex *point, double en
     bool is_taken = energy < INFINITY && (uphill <= 0 || mer_rng_unit(turns->agents->search->rng) <
                                                              exp(-uphill / temperature(turns)));
     if (is_taken) {
-        copy_point(turns, lane->now, point);
+        mer_point_copy(turns->agents->search->space, lane->now, point);
         lane->energy = energy;
     }
 }
@@ -331,4 +323,85 @@ void mer_turns_close(MerTurns *turns)
     mer_visited_clear(&turns->tried);
     mer_point_critic_free(turns->critic);
     turns->critic = NULL;
+}
+
+static const int64_t LONGEST = INT64_MAX / 4; /* so that sums and doubled rounds stay numbers */
+
+static void keep_lanes(MerTurns *turns, MerStream *stream)
+{
+    const MerAgents *agents = turns->agents;
+    const MerSpace  *space = agents->search->space;
+    for (int i = 0; i < agents->options.lanes && !stream->is_broken; i++) {
+        MerChain *lane = &turns->lanes[i];
+        mer_points_keep(space, lane->now, 1, stream);
+        lane->energy = mer_stream_real(stream, lane->energy);
+        lane->tries = mer_stream_int(stream, lane->tries, 0, LONGEST);
+        lane->is_move = mer_stream_int(stream, lane->is_move, 0, 1);
+    }
+    mer_stream_bytes(stream, agents->rewards, sizeof *agents->rewards,
+                     agents->options.lanes * agents->options.unroll);
+}
+
+static void keep_times(MerTurns *turns, MerStream *stream)
+{
+    turns->done = mer_stream_int(stream, turns->done, 0, LONGEST);
+    turns->round_start = mer_stream_int(stream, turns->round_start, 0, turns->done);
+    turns->round_length = mer_stream_int(stream, turns->round_length, 1, LONGEST);
+    turns->next_meeting = mer_stream_int(stream, turns->next_meeting, 0, LONGEST);
+}
+
+static void keep(MerTurns *turns, MerKeep what, MerStream *stream)
+{
+    if (what == MER_KEEP_POLICY) {
+        mer_elites_keep(&turns->elites, stream);
+        return;
+    }
+    keep_times(turns, stream);
+    keep_lanes(turns, stream);
+    mer_visited_keep(&turns->tried, stream);
+    mer_elites_keep_all(&turns->elites, turns->agents->search->space, stream);
+}
+
+MerStatus mer_turns_save(MerTurns *turns, MerKeep what, FILE *file, MerError *error)
+{
+    MerStream stream = {.file = file, .is_saving = true};
+    keep(turns, what, &stream);
+    mer_stream_int(&stream, turns->critic != NULL, 0, 1);
+    MerStatus status = mer_stream_status(&stream, "the state of the turns", error);
+    return status == MER_OK && turns->critic != NULL
+               ? mer_point_critic_keep(turns->critic, &stream, error)
+               : status;
+}
+
+/* A saved critic that nobody wants any more is read over. */
+static MerStatus load_critic(MerTurns *turns, MerKeep what, MerStream *stream, MerError *error)
+{
+    const MerSearch *search = turns->agents->search;
+    bool             is_wanted = turns->critic != NULL;
+    MerPointCritic  *critic =
+        is_wanted ? turns->critic
+                   : mer_point_critic_new(MER_POINT_CRITIC_WIDTH, turns->options.critic_rate);
+    MerStatus status = mer_point_critic_keep(critic, stream, error);
+    if (!is_wanted) {
+        mer_point_critic_free(critic);
+    } else if (status == MER_OK && what == MER_KEEP_POLICY) {
+        mer_point_critic_begin(critic, search->space, search->rng);
+    } else if (status == MER_OK) {
+        status = mer_point_critic_resume(critic, search->space, error);
+    }
+    return status;
+}
+
+MerStatus mer_turns_load(MerTurns *turns, MerKeep what, FILE *file, MerError *error)
+{
+    const MerSearch *search = turns->agents->search;
+    MerStream        stream = {.file = file};
+    keep(turns, what, &stream);
+    bool      has_critic = mer_stream_int(&stream, 0, 0, 1);
+    MerStatus status = mer_stream_status(&stream, "the saved state of the turns", error);
+    if (status == MER_OK && what == MER_KEEP_POLICY) {
+        mer_elites_begin(&turns->elites, search->space, search->arena,
+                         (int)turns->options.transfer);
+    }
+    return status == MER_OK && has_critic ? load_critic(turns, what, &stream, error) : status;
 }

@@ -1,6 +1,8 @@
 /* Tables and lists that placing policies share. */
 #include "opt/unit_tables.h"
 
+#include <math.h>
+
 MerStatus mer_unit_table(const MerSpace *space, const char *who, const char *name, int columns,
                          int *rows, const double **values, MerError *error)
 {
@@ -19,6 +21,19 @@ MerStatus mer_unit_table(const MerSpace *space, const char *who, const char *nam
     *rows = table->rows;
     *values = table->values;
     return MER_OK;
+}
+
+const double *mer_unit_least(int rows, int units, const double *time, MerArena *arena)
+{
+    double *least = MER_ARRAY(arena, double, rows + 1);
+    for (int i = 0; i < rows; i++) {
+        least[i] = INFINITY;
+        for (int u = 0; u < units; u++) {
+            least[i] = fmin(least[i], time[(int64_t)i * units + u]);
+        }
+        least[i] = isfinite(least[i]) ? least[i] : 0;
+    }
+    return least;
 }
 
 void mer_unit_lists(int count, const int *key, const int *item, int lists, MerArena *arena,

@@ -3,15 +3,11 @@
 #ifndef MERCATOR_OPT_VISITED_H
 #define MERCATOR_OPT_VISITED_H
 
+#include "base/key_table.h"
 #include "base/stream.h"
 #include "mercator/space.h"
 
-#include <stddef.h>
-
-typedef struct MerVisited {
-    uint64_t *slots; /* 0: free */
-    size_t    capacity, count;
-} MerVisited;
+typedef MerKeyTable MerVisited; /* zeroed = empty; the arena is its own */
 
 /* True: it was there already. Beyond MER_VISITED_MOST points nothing is added any more. */
 bool mer_visited_add(MerVisited *tried, const MerIndex *point, int knob_count);

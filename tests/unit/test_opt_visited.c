@@ -60,7 +60,7 @@ static void test_clearing_forgets_everything(void **state)
     MerIndex   point[2] = {4, 5};
     mer_visited_add(&tried, point, 2);
     mer_visited_clear(&tried);
-    assert_null(tried.slots);
+    assert_null(tried.keys);
     assert_false(mer_visited_has(&tried, point, 2));
     assert_false(mer_visited_add(&tried, point, 2));
     mer_visited_clear(&tried);
