@@ -106,6 +106,10 @@ static int chunks_of(const MerConvolution *conv, const MerTensor *weight, const 
 void mer_dnnl_conv(MerTape *tape, const MerConvolution *conv, MerTensor *x, MerTensor *weight,
                    MerTensor *bias, MerTensor *y)
 {
+    if (mer_dnnl_is_product(conv, weight, y)) {
+        mer_dnnl_product_conv(tape, x, weight, bias, y);
+        return;
+    }
     int            chunks = chunks_of(conv, weight, y);
     MerDnnlKey     key = conv_key(MER_DNNL_CONV, conv, x, weight, bias, y, chunks);
     MerDnnlKernel *kernel = mer_dnnl_kernel(tape, &key, make_conv);
@@ -122,14 +126,13 @@ void mer_dnnl_conv(MerTape *tape, const MerConvolution *conv, MerTensor *x, MerT
     mer_data_set(y, (MerBlocked){out, layout});
 }
 
-/* The sum of what the chunks gave, `count` numbers each. */
-static float *sum_of(MerTape *tape, float *parts, int chunks, int64_t count)
+float *mer_dnnl_sum(MerTape *tape, float *rows, int count, int64_t width)
 {
-    if (chunks == 1) {
-        return parts;
+    if (count == 1) {
+        return rows;
     }
-    MerReduction op = {MER_REDUCTION_SUM, 1, chunks, count, .factor = 1, .x = parts};
-    op.y = mer_workspace_floats(tape->workspace, count);
+    MerReduction op = {MER_REDUCTION_SUM, 1, count, width, .factor = 1, .x = rows};
+    op.y = mer_workspace_floats(tape->workspace, width);
     tape->backend.reduce(tape, &op);
     return op.y;
 }
@@ -159,18 +162,24 @@ static void weights_backward(MerTape *tape, const MerConvolution *conv, MerTenso
                             mer_dnnl_grad(tape, y, kernel->layouts[1]), dw, db},
                  steps);
     if (weight->needs_grad) {
-        dw = sum_of(tape, dw, chunks, size);
+        dw = mer_dnnl_sum(tape, dw, chunks, size);
         mer_grad_give(tape, weight, (MerBlocked){dw, kernel->layouts[2]}, false);
     }
     if (bias != NULL && bias->needs_grad) {
-        mer_grad_give_plain(tape, bias, sum_of(tape, db, chunks, bias->size), false);
+        mer_grad_give_plain(tape, bias, mer_dnnl_sum(tape, db, chunks, bias->size), false);
     }
 }
 
 void mer_dnnl_conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor *x,
                             MerTensor *weight, MerTensor *bias, MerTensor *y)
 {
-    if (weight->needs_grad || (bias != NULL && bias->needs_grad)) {
+    if (mer_dnnl_is_product(conv, weight, y)) {
+        mer_dnnl_product_backward(tape, x, weight, bias, y);
+        return;
+    }
+    if (mer_dnnl_is_small_depthwise(conv, x, weight)) {
+        mer_dnnl_depthwise_weights(tape, conv, x, weight, bias, y);
+    } else if (weight->needs_grad || (bias != NULL && bias->needs_grad)) {
         weights_backward(tape, conv, x, weight, bias, y);
     }
     if (x->needs_grad) {

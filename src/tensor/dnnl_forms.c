@@ -6,7 +6,10 @@
 const MerLayout *mer_dnnl_image_layout(MerTape *tape, const int shape[4], int lanes)
 {
     dnnl_dims_t        dims = {1, shape[1], shape[2], shape[3]};
-    dnnl_format_tag_t  tag = lanes == 16 ? dnnl_aBcd16b : lanes == 8 ? dnnl_aBcd8b : dnnl_aBcd4b;
+    dnnl_format_tag_t  tag = lanes == 16  ? dnnl_aBcd16b
+                             : lanes == 8 ? dnnl_aBcd8b
+                             : lanes == 4 ? dnnl_aBcd4b
+                                          : dnnl_acdb;
     dnnl_memory_desc_t desc;
     const MerLayout   *layout = NULL;
     dnnl_status_t      status = dnnl_memory_desc_init_by_tag(&desc, 4, dims, dnnl_f32, tag);

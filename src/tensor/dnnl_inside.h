@@ -113,8 +113,23 @@ bool mer_dnnl_run(MerTape *tape, MerDnnlKernel *kernel, int chunks, void *const 
 float *mer_dnnl_data(MerTape *tape, MerTensor *x, const MerLayout *layout);
 float *mer_dnnl_grad(MerTape *tape, MerTensor *y, const MerLayout *layout);
 
+/* The sum of `count` rows of `width` numbers, in their order. */
+float *mer_dnnl_sum(MerTape *tape, float *rows, int count, int64_t width);
+
+/* Convolutions of images of a few pixels. */
+bool mer_dnnl_is_product(const MerConvolution *conv, const MerTensor *weight, const MerTensor *y);
+void mer_dnnl_product_conv(MerTape *tape, MerTensor *x, MerTensor *weight, MerTensor *bias,
+                           MerTensor *y);
+void mer_dnnl_product_backward(MerTape *tape, MerTensor *x, MerTensor *weight, MerTensor *bias,
+                               MerTensor *y);
+bool mer_dnnl_is_small_depthwise(const MerConvolution *conv, const MerTensor *x,
+                                 const MerTensor *weight);
+void mer_dnnl_depthwise_weights(MerTape *tape, const MerConvolution *conv, MerTensor *x,
+                                MerTensor *weight, MerTensor *bias, MerTensor *y);
+
 /* Slots of MerBackend. */
-void                 mer_dnnl_close(void *state);
+void mer_dnnl_close(void *state);
+/* 0 lanes: pixel by pixel, all channels of one after the other. */
 const MerLayout     *mer_dnnl_image_layout(MerTape *tape, const int shape[4], int lanes);
 void                 mer_dnnl_reorder(MerTape *tape, const MerTensor *shape, const MerLayout *from,
                                       const float *source, const MerLayout *to, float *target);

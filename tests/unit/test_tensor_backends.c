@@ -69,6 +69,34 @@ static MerTensor *build_network(MerTape *tape, MerTensor **in)
     return mer_tensor_global_average(tape, mer_tensor_relu(tape, y));
 }
 
+static MerTensor *build_small_depthwise(MerTape *tape, MerTensor **in)
+{
+    MerConvolution conv = {in[0]->shape[1], {2, 1}, {1, 1}, {1, 1}};
+    return mer_tensor_conv(tape, in[0], in[1], in[2], &conv);
+}
+
+/* Filters of one pixel on few pixels are products: behind an image in blocks, behind each other, and with a
+ * gradient that comes from two sides. */
+static MerTensor *end_in_products(MerTape *tape, MerTensor *x, MerTensor **in)
+{
+    MerConvolution conv = {1, {1, 1}, {0, 0}, {1, 1}};
+    MerTensor     *y = mer_tensor_relu(tape, mer_tensor_conv(tape, x, in[2], in[3], &conv));
+    y = mer_tensor_add(tape, mer_tensor_conv(tape, y, in[2], NULL, &conv), y);
+    return mer_tensor_conv(tape, y, in[4], NULL, &conv);
+}
+
+static MerTensor *build_few_pixels(MerTape *tape, MerTensor **in)
+{
+    MerConvolution same = {1, {1, 1}, {1, 1}, {1, 1}};
+    return end_in_products(tape, mer_tensor_conv(tape, in[0], in[1], NULL, &same), in);
+}
+
+static MerTensor *build_one_pixel(MerTape *tape, MerTensor **in)
+{
+    MerConvolution each = {in[0]->shape[1], {1, 1}, {0, 0}, {1, 1}};
+    return end_in_products(tape, mer_tensor_conv(tape, in[0], in[1], NULL, &each), in);
+}
+
 static const Case networks[] = {
     {"network of 16 channels",
      {{4, 3, 16, 16}, {16, 3, 3, 3}, {16}, {16}, {16, 16, 3, 3}, {24, 16, 3, 3}, {24}},
@@ -82,6 +110,26 @@ static const Case networks[] = {
      build_network},
     {"depthwise of 32", {{4, 32, 14, 14}, {32, 1, 3, 3}}, -1, 1, case_depthwise},
     {"depthwise of 19", {{4, 19, 9, 9}, {19, 1, 3, 3}}, -1, 1, case_depthwise},
+    {"depthwise, image as small as the filter",
+     {{4, 19, 3, 3}, {19, 1, 3, 3}},
+     -1,
+     1,
+     case_depthwise},
+    {"depthwise, image smaller than the filter",
+     {{5, 40, 2, 1}, {40, 1, 3, 3}, {40}},
+     -1,
+     1,
+     build_small_depthwise},
+    {"many channels of few pixels",
+     {{3, 24, 2, 1}, {208, 24, 3, 3}, {208, 208, 1, 1}, {208}, {150, 208, 1, 1}},
+     -0.5,
+     0.5,
+     build_few_pixels},
+    {"many channels of one pixel",
+     {{3, 160, 1, 1}, {160, 1, 1, 1}, {160, 160, 1, 1}, {160}, {150, 160, 1, 1}},
+     -0.5,
+     0.5,
+     build_one_pixel},
     {"groups of 16", {{2, 32, 8, 8}, {32, 16, 3, 3}, {32}}, -1, 1, case_conv_groups},
     {"pointwise of 19", {{4, 19, 9, 9}, {19, 19, 3, 3}, {19}}, -0.3, 0.3, case_image_pointwise},
     {"wide matmul", {{130, 70}, {70, 33}}, -1, 1, case_matmul},

@@ -56,6 +56,25 @@ static MerTensor *run_cnn(Net *net, float *numbers)
     return mer_linear_run(tape, &net->last, mer_tensor_global_average(tape, x), MER_LINEAR);
 }
 
+/* Images of a few pixels, which kernels of their own do. */
+static void make_small(Net *net, MerRng *rng)
+{
+    net->convs[0] = mer_conv_layer(net->parameters, "first", 256, 256, 3, 1, 256, rng);
+    net->convs[1] = mer_conv_layer(net->parameters, "second", 256, 256, 1, 1, 1, rng);
+    net->convs[2] = mer_conv_layer(net->parameters, "third", 256, 256, 3, 2, 256, rng);
+    net->last = mer_linear_layer(net->parameters, "last", 256, 10, rng);
+}
+
+static MerTensor *run_small(Net *net, float *numbers)
+{
+    MerTape   *tape = net->tape;
+    MerTensor *x = mer_tape_input(tape, 4, (int[]){BATCH, 256, 2, 2}, numbers);
+    for (int i = 0; i < 3; i++) {
+        x = mer_conv_run(tape, &net->convs[i], x, true, true);
+    }
+    return mer_linear_run(tape, &net->last, mer_tensor_global_average(tape, x), MER_LINEAR);
+}
+
 static void make_lstm(Net *net, MerRng *rng)
 {
     net->lstm = mer_lstm(net->parameters, "lstm", 70, 200, rng);
@@ -93,6 +112,7 @@ static MerTensor *run_transformer(Net *net, float *numbers)
 static const Training trainings[] = {
     {"mlp", make_mlp, run_mlp},
     {"cnn", make_cnn, run_cnn},
+    {"cnn of few pixels", make_small, run_small},
     {"lstm", make_lstm, run_lstm},
     {"transformer", make_transformer, run_transformer},
 };
