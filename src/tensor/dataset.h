@@ -23,18 +23,12 @@ typedef struct MerIdx {
 
 MerStatus mer_idx_parse(const char *path, const void *data, size_t size, MerIdx *idx,
                         MerError *error);
-MerStatus mer_idx_read(const char *path, MerArena *arena, MerIdx *idx, MerError *error);
 
 typedef struct MerDataset {
     int          count, channels, height, width, classes;
     const float *images; /* (count, channels, height, width) */
     const int   *labels; /* 0 .. classes - 1 */
 } MerDataset;
-
-/* Images (count, ..., rows, columns), what is in between being channels, and labels (count); a number x
- * becomes (x - offset) / scale. */
-MerStatus mer_dataset_read(const char *images_path, const char *labels_path, double offset,
-                           double scale, MerArena *arena, MerDataset *dataset, MerError *error);
 
 /* Images to train on and images to test with, of one shape. */
 typedef struct MerDatasetPair {

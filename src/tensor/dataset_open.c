@@ -115,7 +115,7 @@ static MerStatus pair_from_idx(const Files *files, MerArena *arena, MerDatasetPa
     double scale = scale_of(&images[0]);
     for (int p = 0; p < 2; p++) {
         MER_TRY(mer_dataset_from_idx(files->images[p].path, &images[p], files->labels[p].path,
-                                     &labels[p], 0, scale, arena, parts[p], error));
+                                     &labels[p], scale, arena, parts[p], error));
     }
     pair->is_signed = images[0].is_signed;
     int classes =

@@ -1,4 +1,4 @@
-/* Linear, multi-layer, convolution and graph layers. */
+/* Linear, multi-layer and graph layers. */
 #include "tensor/layers.h"
 
 #include <assert.h>
@@ -14,12 +14,6 @@ static MerTensor *add(MerParameters *parameters, const char *name, const char *p
                       const int *shape)
 {
     return mer_parameters_add(parameters, mer_part_name(name, part).text, rank, shape);
-}
-
-static MerTensor *add_constant(MerParameters *parameters, const char *name, const char *part,
-                               int size)
-{
-    return mer_parameters_add_constant(parameters, mer_part_name(name, part).text, 1, &size);
 }
 
 MerLinearLayer mer_linear_layer(MerParameters *parameters, const char *name, int in, int out,
@@ -59,29 +53,6 @@ MerTensor *mer_mlp_run(MerTape *tape, const MerMlp *mlp, MerTensor *x)
                            i + 1 < mlp->count ? mlp->activation : MER_LINEAR);
     }
     return x;
-}
-
-MerConvLayer mer_conv_layer(MerParameters *parameters, const char *name, int in, int out,
-                            int window, int stride, int groups, MerRng *rng)
-{
-    int          edge = window / 2;
-    MerConvLayer layer = {.conv = {groups, {stride, stride}, {edge, edge}, {1, 1}}};
-    layer.weight = add(parameters, name, "weight", 4, (int[]){out, in / groups, window, window});
-    layer.norm.scale = add(parameters, name, "scale", 1, &out);
-    layer.norm.shift = add(parameters, name, "shift", 1, &out);
-    layer.norm.running_mean = add_constant(parameters, name, "mean", out);
-    layer.norm.running_variance = add_constant(parameters, name, "variance", out);
-    mer_tensor_fill_he(layer.weight, 0, rng);
-    mer_tensor_fill(layer.norm.scale, 1);
-    mer_tensor_fill(layer.norm.running_variance, 1);
-    return layer;
-}
-
-MerTensor *mer_conv_run(MerTape *tape, const MerConvLayer *layer, MerTensor *x, bool has_relu,
-                        bool is_training)
-{
-    MerTensor *y = mer_tensor_conv(tape, x, layer->weight, NULL, &layer->conv);
-    return mer_tensor_batch_norm(tape, y, &layer->norm, 0.1f, 1e-5f, is_training, has_relu);
 }
 
 MerSage mer_sage(MerParameters *parameters, const char *name, int in, int out, MerRng *rng)

@@ -74,13 +74,6 @@ MerTensor *mer_tensor_pool(MerTape *tape, MerTensor *x, const MerPooling *poolin
     return y;
 }
 
-MerTensor *mer_tensor_global_average(MerTape *tape, MerTensor *x)
-{
-    MerPooling pool = {MER_POOLING_AVERAGE, {x->shape[2], x->shape[3]}, {1, 1}, {0, 0}};
-    MerTensor *y = mer_tensor_pool(tape, x, &pool);
-    return mer_tensor_reshape(tape, y, 2, (int[]){x->shape[0], x->shape[1]});
-}
-
 static void norm_backward(MerTape *tape, const MerNode *node)
 {
     tape->backend.batch_norm_backward(tape, node->extra);

@@ -39,7 +39,7 @@ MerTensor *mer_tensor_cross_entropy(MerTape *tape, MerTensor *logits, const int 
     MerLoss op = {.kind = MER_LOSS_CROSS_ENTROPY,
                   .rows = logits->shape[0],
                   .width = logits->shape[1],
-                  .constant = smoothing,
+                  .smoothing = smoothing,
                   .labels = labels};
     return loss_of(tape, op, logits, NULL);
 }
@@ -48,11 +48,4 @@ MerTensor *mer_tensor_mse(MerTape *tape, MerTensor *x, MerTensor *target)
 {
     assert(x->size == target->size && x->size > 0);
     return loss_of(tape, (MerLoss){.kind = MER_LOSS_MSE, .rows = x->size, .width = 1}, x, target);
-}
-
-MerTensor *mer_tensor_huber(MerTape *tape, MerTensor *x, MerTensor *target, float delta)
-{
-    assert(x->size == target->size && x->size > 0);
-    MerLoss op = {.kind = MER_LOSS_HUBER, .rows = x->size, .width = 1, .constant = delta};
-    return loss_of(tape, op, x, target);
 }

@@ -12,25 +12,9 @@
     X(SIGMOID, mer_fast_sigmoid(x), y *(1 - y))                                                    \
     X(EXP, mer_fast_exp(x), y)                                                                     \
     X(LOG, logf(x), 1 / x)                                                                         \
-    X(SQRT, sqrtf(x), 0.5f / y)                                                                    \
     X(SQUARE, x *x, 2 * x)                                                                         \
-    X(GELU, gelu(x), gelu_slope(x))                                                                \
     X(AFFINE, p *x + q, p)                                                                         \
     X(CLAMP, x < p ? p : (x > q ? q : x), x >= p && x <= q ? 1.0f : 0)
-
-#define GELU_SCALE 0.7978845608f /* sqrt(2 / pi) */
-#define GELU_CUBE 0.044715f
-
-static inline __attribute__((always_inline)) float gelu(float x)
-{
-    return 0.5f * x * (1 + mer_fast_tanh(GELU_SCALE * (x + GELU_CUBE * x * x * x)));
-}
-
-static inline __attribute__((always_inline)) float gelu_slope(float x)
-{
-    float t = mer_fast_tanh(GELU_SCALE * (x + GELU_CUBE * x * x * x));
-    return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * GELU_SCALE * (1 + 3 * GELU_CUBE * x * x);
-}
 
 MER_BODY forward_body(void *context, int64_t first, int64_t end)
 {
@@ -96,8 +80,7 @@ void mer_plain_pointwise_backward(MerTape *tape, const MerPointwise *op)
     X(SUB, p - q, 1, -1)                                                                           \
     X(MUL, p *q, q, p)                                                                             \
     X(DIV, p / q, 1 / q, -p / (q * q))                                                             \
-    X(MINIMUM, p <= q ? p : q, p <= q ? 1.0f : 0, p <= q ? 0 : 1.0f)                               \
-    X(MAXIMUM, p >= q ? p : q, p >= q ? 1.0f : 0, p >= q ? 0 : 1.0f)
+    X(MINIMUM, p <= q ? p : q, p <= q ? 1.0f : 0, p <= q ? 0 : 1.0f)
 
 /* One run of n numbers; steps are 0 or 1. */
 static inline __attribute__((always_inline)) void pair_run(MerPairKind kind, int64_t        n,

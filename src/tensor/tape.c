@@ -173,6 +173,17 @@ MerTensor *mer_tape_scalar(MerTape *tape, float value)
     return tensor;
 }
 
+MerAlike mer_tape_alike(MerTape *tape, MerTensor *x, bool keeps_layout)
+{
+    MerAlike alike = {new_tensor(tape, x->rank, x->shape), mer_data_form(x), {0}};
+    if (!keeps_layout) {
+        alike.from = (MerBlocked){mer_tensor_data(tape, x), NULL};
+    }
+    alike.to = (MerBlocked){mer_form_memory(tape, x, alike.from.layout), alike.from.layout};
+    mer_data_set(alike.y, alike.to);
+    return alike;
+}
+
 MerNode *mer_tape_add(MerTape *tape, MerBackward backward, MerTensor *output, MerTensor *a,
                       MerTensor *b, MerTensor *c, const void *extra, size_t size)
 {

@@ -67,6 +67,13 @@ void mer_add_scaled(MerTape *tape, int64_t count, float factor, const float *fro
  * it. */
 void mer_grad_give(MerTape *tape, MerTensor *tensor, MerBlocked form, bool is_lent);
 void mer_grad_give_plain(MerTape *tape, MerTensor *tensor, float *grad, bool is_lent);
+/* A new tensor as large as x, and the forms of both: those of an image as it lies if `keeps_layout`, else
+ * plain. */
+typedef struct MerAlike {
+    MerTensor *y;
+    MerBlocked from, to;
+} MerAlike;
+MerAlike mer_tape_alike(MerTape *tape, MerTensor *x, bool keeps_layout);
 /* The form the gradient of an output is in, for ops that take either. */
 MerBlocked mer_grad_form(const MerTensor *tensor); /* layout NULL: plain */
 MerBlocked mer_data_form(const MerTensor *tensor); /* the blocked one if there is one */

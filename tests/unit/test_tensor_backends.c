@@ -1,5 +1,6 @@
 /* oneDNN against plain C, value by value and gradient by gradient: the small cases of every op, and
  * shapes as networks have them, where blocked layouts and their padding come into play. */
+#include "conv_layer.h"
 #include "support.h"
 #include "unit/tensor_cases.h"
 
@@ -66,7 +67,7 @@ static MerTensor *build_network(MerTape *tape, MerTensor **in)
     y = mer_tensor_add(tape, batch_norm(tape, (MerTensor *[]){deep, in[2], in[3]}, true, false), y);
     y = mer_tensor_pool(tape, y, &(MerPooling){MER_POOLING_MAX, {2, 2}, {2, 2}, {0, 0}});
     y = mer_tensor_conv(tape, y, in[5], in[6], &half);
-    return mer_tensor_global_average(tape, mer_tensor_relu(tape, y));
+    return global_average(tape, mer_tensor_relu(tape, y));
 }
 
 static MerTensor *build_small_depthwise(MerTape *tape, MerTensor **in)
@@ -183,7 +184,7 @@ static void check_batch_norm(const MerBackend *backend, const int shape[4])
     MerTape       *tape = mer_tape_new(backend, NULL);
     MerParameters *net = mer_parameters_new();
     MerRng         rng = mer_rng_make(5, 0);
-    MerConvLayer   layer = mer_conv_layer(net, "conv", shape[1], shape[1], 1, 1, 1, &rng);
+    ConvLayer      layer = conv_layer(net, "conv", shape[1], shape[1], 1, 1, 1, &rng);
     MerTensor     *in = mer_parameters_add_constant(net, "x", 4, shape);
     mer_tensor_fill_uniform(in, 4, 6, &rng);
     mer_tensor_fill_uniform(layer.norm.scale, 0.5f, 2, &rng);
@@ -229,7 +230,7 @@ static void test_fold_keeps_the_result(void **state)
     MerTape       *tape = mer_tape_new(&mer_backend_dnnl, NULL);
     MerParameters *net = mer_parameters_new();
     MerRng         rng = mer_rng_make(3, 0);
-    MerConvLayer   layer = mer_conv_layer(net, "conv", 3, 8, 3, 1, 1, &rng);
+    ConvLayer      layer = conv_layer(net, "conv", 3, 8, 3, 1, 1, &rng);
     MerTensor     *bias = mer_parameters_add(net, "bias", 1, (int[]){8});
     MerTensor     *x = mer_parameters_add_constant(net, "x", 4, (int[]){2, 3, 6, 6});
     mer_tensor_fill_normal(x, 1, &rng);
@@ -237,7 +238,7 @@ static void test_fold_keeps_the_result(void **state)
     mer_tensor_fill_uniform(layer.norm.scale, 0.5f, 2, &rng);
     mer_tensor_fill_normal(layer.norm.running_mean, 1, &rng);
     mer_tensor_fill_uniform(layer.norm.running_variance, 0.2f, 3, &rng);
-    MerTensor *before = mer_conv_run(tape, &layer, x, true, false);
+    MerTensor *before = conv_run(tape, &layer, x, true, false);
     mer_tensor_data(tape, before);
     mer_batch_norm_fold(&layer.norm, 1e-5f, layer.weight, bias);
     MerTensor *after =
@@ -253,11 +254,11 @@ static void test_running_statistics_move_towards_the_batch(void **state)
     MerTape       *tape = mer_tape_new(&mer_backend_dnnl, NULL);
     MerParameters *net = mer_parameters_new();
     MerRng         rng = mer_rng_make(3, 0);
-    MerConvLayer   layer = mer_conv_layer(net, "conv", 1, 1, 1, 1, 1, &rng);
+    ConvLayer      layer = conv_layer(net, "conv", 1, 1, 1, 1, 1, &rng);
     layer.weight->data[0] = 1;
     float      values[4] = {1, 2, 3, 6}; /* mean 3, variance 3.5, without bias 14/3 */
     MerTensor *x = mer_tape_input(tape, 4, (int[]){2, 1, 1, 2}, values);
-    mer_conv_run(tape, &layer, x, false, true);
+    conv_run(tape, &layer, x, false, true);
     assert_float_equal(layer.norm.running_mean->data[0], 0.3f, 1e-6f);
     assert_float_equal(layer.norm.running_variance->data[0], 0.9f + 0.1f * 14 / 3, 1e-6f);
     mer_parameters_free(net);
