@@ -59,21 +59,15 @@ static char *copy_name(const char *name)
 MerTensor *mer_parameters_add_constant(MerParameters *parameters, const char *name, int rank,
                                        const int *shape)
 {
-    assert(rank >= 1 && rank <= MER_TENSOR_RANK && mer_parameters_find(parameters, name) == NULL);
+    assert(mer_parameters_find(parameters, name) == NULL);
     if (parameters->count == parameters->capacity) {
         parameters->capacity = parameters->capacity == 0 ? 16 : 2 * parameters->capacity;
         parameters->entries =
             mer_heap_resize(parameters->entries, (size_t)parameters->capacity, sizeof(Entry));
     }
     MerTensor *tensor = mer_heap_zeroed(1, sizeof *tensor);
-    tensor->rank = rank;
-    tensor->size = 1;
     tensor->is_parameter = true;
-    for (int i = 0; i < MER_TENSOR_RANK; i++) {
-        tensor->shape[i] = i < rank ? shape[i] : 1;
-        assert(tensor->shape[i] >= 0);
-        tensor->size *= tensor->shape[i];
-    }
+    mer_tensor_form(tensor, rank, shape);
     tensor->data = new_numbers(tensor->size);
     parameters->entries[parameters->count++] = (Entry){copy_name(name), tensor};
     return tensor;

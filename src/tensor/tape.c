@@ -133,17 +133,24 @@ int64_t mer_tape_allocations(const MerTape *tape)
                                        : blocks;
 }
 
-/* Without memory for the numbers: an op that works on blocked forms brings its own. */
-static MerTensor *new_tensor(MerTape *tape, int rank, const int *shape)
+void mer_tensor_form(MerTensor *tensor, int rank, const int *shape)
 {
     assert(rank >= 1 && rank <= MER_TENSOR_RANK);
-    MerTensor *tensor = mer_workspace_alloc(tape->workspace, sizeof *tensor);
-    *tensor = (MerTensor){.rank = rank, .size = 1};
+    tensor->rank = rank;
+    tensor->size = 1;
     for (int i = 0; i < MER_TENSOR_RANK; i++) {
         tensor->shape[i] = i < rank ? shape[i] : 1;
         assert(tensor->shape[i] >= 0);
         tensor->size *= tensor->shape[i];
     }
+}
+
+/* Without memory for the numbers: an op that works on blocked forms brings its own. */
+static MerTensor *new_tensor(MerTape *tape, int rank, const int *shape)
+{
+    MerTensor *tensor = mer_workspace_alloc(tape->workspace, sizeof *tensor);
+    *tensor = (MerTensor){0};
+    mer_tensor_form(tensor, rank, shape);
     return tensor;
 }
 

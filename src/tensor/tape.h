@@ -53,6 +53,8 @@ int mer_product_split(MerTape *tape, const MerProduct *product, MerMultiply mult
 
 enum { MER_GRAIN = 16384 }; /* numbers of a part that does little with each */
 
+/* Sets rank, shape and size. */
+void mer_tensor_form(MerTensor *tensor, int rank, const int *shape);
 /* An image tensor without memory for its numbers: the backend sets data or blocked. */
 MerTensor *mer_tape_image(MerTape *tape, const int shape[4]);
 
