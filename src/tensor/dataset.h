@@ -49,14 +49,6 @@ MerStatus mer_dataset_open(const char *name, const char *root, MerArena *arena,
 /* Whether mer_dataset_open would find a folder, or has the images built in. */
 bool mer_dataset_is_there(const char *name, const char *root);
 
-/* Records of CIFAR: `labels` label bytes, of which the last counts, then 3 planes of 32 x 32. Gives their
- * number, or -1 with an error. */
-int64_t mer_cifar_count(const char *path, size_t size, int labels, MerError *error);
-/* The images (count, 3, 32, 32), of 0 .. 1, and labels of a whole file; labels are below `classes`. */
-MerStatus mer_cifar_parse(const char *path, const unsigned char *bytes, size_t size,
-                          int label_bytes, int classes, float *images, int *labels,
-                          MerError *error);
-
 /* How images of a batch differ from those of the set, each by its own random stream. */
 typedef struct MerAugment {
     bool   flip; /* left and right, every second */

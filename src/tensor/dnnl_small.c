@@ -33,6 +33,12 @@ static int pixels_of(const MerTensor *image)
     return image->shape[0] * image->shape[2] * image->shape[3];
 }
 
+static void multiply(MerTape *tape, int m, int n, int k, MerMatrix a, MerMatrix b, float *c,
+                     float beta)
+{
+    tape->backend.product(tape, &(MerProduct){1, m, n, k, a, b, {.data = c, .row = n}, beta});
+}
+
 void mer_dnnl_product_conv(MerTape *tape, MerTensor *x, MerTensor *weight, MerTensor *bias,
                            MerTensor *y)
 {
@@ -42,18 +48,16 @@ void mer_dnnl_product_conv(MerTape *tape, MerTensor *x, MerTensor *weight, MerTe
     if (tape->error.status != MER_OK) {
         return;
     }
-    MerProduct p = {.batch = 1, .m = pixels, .n = k, .k = c};
-    p.a = (MerMatrix){.data = mer_dnnl_data(tape, x, rows_of(tape, x)), .row = c};
-    p.b = (MerMatrix){.data = mer_tensor_data(tape, weight), .row = c, .is_transposed = true};
-    p.c = (MerMatrix){.data = mer_form_memory(tape, y, rows), .row = k};
-    tape->backend.product(tape, &p);
+    MerMatrix  in = {.data = mer_dnnl_data(tape, x, rows_of(tape, x)), .row = c};
+    MerMatrix  w = {.data = mer_tensor_data(tape, weight), .row = c, .is_transposed = true};
+    MerBlocked out = {mer_form_memory(tape, y, rows), rows};
+    multiply(tape, pixels, k, c, in, w, out.data, 0);
     if (bias != NULL) {
-        MerRows add = {.kind = MER_ROWS_BIAS, .rows = pixels, .width = k, .y = {p.c.data}};
+        MerRows add = {.kind = MER_ROWS_BIAS, .rows = pixels, .width = k, .y = {out.data}};
         add.x[1] = mer_tensor_data(tape, bias);
         tape->backend.rows(tape, &add);
     }
-    float *data = mer_form_convert(tape, y, (MerBlocked){p.c.data, rows}, to);
-    mer_data_set(y, (MerBlocked){data, to});
+    mer_data_set(y, (MerBlocked){mer_form_convert(tape, y, out, to), to});
 }
 
 static void bias_backward(MerTape *tape, MerTensor *bias, MerTensor *y)
@@ -72,21 +76,18 @@ void mer_dnnl_product_backward(MerTape *tape, MerTensor *x, MerTensor *weight, M
     const MerLayout *rows = rows_of(tape, x);
     MerMatrix        dy = {.data = mer_dnnl_grad(tape, y, rows_of(tape, y)), .row = k};
     if (weight->needs_grad) {
-        bool       is_fresh;
-        MerProduct p = {.batch = 1, .m = k, .n = c, .k = pixels, .a = dy};
-        p.a.is_transposed = true;
-        p.b = (MerMatrix){.data = mer_dnnl_data(tape, x, rows), .row = c};
-        p.c = (MerMatrix){.data = mer_grad_begin(tape, weight, &is_fresh), .row = c};
-        p.beta = is_fresh ? 0 : 1;
-        tape->backend.product(tape, &p);
+        bool      is_fresh;
+        MerMatrix turned = {.data = dy.data, .row = k, .is_transposed = true};
+        MerMatrix in = {.data = mer_dnnl_data(tape, x, rows), .row = c};
+        float    *dw = mer_grad_begin(tape, weight, &is_fresh);
+        multiply(tape, k, c, pixels, turned, in, dw, is_fresh ? 0 : 1);
     }
     bias_backward(tape, bias, y);
     if (x->needs_grad) {
-        MerProduct p = {.batch = 1, .m = pixels, .n = c, .k = k, .a = dy};
-        p.b = (MerMatrix){.data = mer_tensor_data(tape, weight), .row = c};
-        p.c = (MerMatrix){.data = mer_form_memory(tape, x, rows), .row = c};
-        tape->backend.product(tape, &p);
-        mer_grad_give(tape, x, (MerBlocked){p.c.data, rows}, false);
+        MerMatrix w = {.data = mer_tensor_data(tape, weight), .row = c};
+        float    *dx = mer_form_memory(tape, x, rows);
+        multiply(tape, pixels, c, k, dy, w, dx, 0);
+        mer_grad_give(tape, x, (MerBlocked){dx, rows}, false);
     }
 }
 
