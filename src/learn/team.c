@@ -376,10 +376,7 @@ static void choose(MerAgent *agent, MerRng *rng, const float *now, int64_t row, 
         mer_heads_sample(&agent->heads, now, rng, columns);
     }
     for (int h = 0; h < agent->heads.count; h++) {
-        point[agent->knobs[h]] = columns[h];
-    }
-    mer_heads_columns(&agent->heads, columns, columns);
-    for (int h = 0; h < agent->heads.count; h++) {
+        point[agent->knobs[h]] = columns[h] - agent->heads.first[h];
         agent->old[row * agent->heads.count + h] = now[columns[h]];
     }
 }

@@ -1,5 +1,5 @@
 /* IDX files as image sets. */
-#include "tensor/dataset_inside.h"
+#include "tensor/dataset.h"
 
 #include <limits.h>
 

@@ -30,6 +30,12 @@ typedef struct MerDataset {
     const int   *labels; /* 0 .. classes - 1 */
 } MerDataset;
 
+/* Images (count, ..., rows, columns), what is in between being channels, and labels (count); numbers are
+ * divided by `scale`. */
+MerStatus mer_dataset_from_idx(const char *images_path, const MerIdx *images,
+                               const char *labels_path, const MerIdx *labels, double scale,
+                               MerArena *arena, MerDataset *dataset, MerError *error);
+
 /* Images to train on and images to test with, of one shape. */
 typedef struct MerDatasetPair {
     const char *name;

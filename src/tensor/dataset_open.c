@@ -1,5 +1,5 @@
 /* Image sets by name: the digits that are built in, and folders of IDX or CIFAR files. */
-#include "tensor/dataset_inside.h"
+#include "tensor/dataset.h"
 
 #include "base/descriptor.h"
 #include "base/file.h"

@@ -67,13 +67,6 @@ typedef struct LstmKept {
     void  *workspace;
 } LstmKept;
 
-static float *zeros_for(MerTape *tape, int64_t count)
-{
-    float *zeros = mer_workspace_floats(tape->workspace, count);
-    memset(zeros, 0, (size_t)count * sizeof *zeros);
-    return zeros;
-}
-
 void mer_dnnl_lstm(MerTape *tape, MerLstmTensors *t)
 {
     MerDnnlKey     key = lstm_key(t, MER_DNNL_LSTM);
@@ -111,17 +104,17 @@ void mer_dnnl_lstm_backward(MerTape *tape, const MerLstmTensors *t)
         return;
     }
     for (int i = 0; i < 6; i++) { /* gradients of weights are added to what is there */
-        grads[i] = zeros_for(tape, inputs[i]->size);
+        grads[i] = mer_workspace_zeros(tape->workspace, inputs[i]->size);
     }
-    mer_dnnl_run(tape, kernel, 1,
-                 (void *[]){t->x->data, t->h->data, t->c->data,
-                            mer_dnnl_data(tape, t->w, kernel->layouts[3]),
-                            mer_dnnl_data(tape, t->u, kernel->layouts[4]), kept->bias, t->y->data,
-                            kept->last_h, t->last_c->data, kept->workspace,
-                            mer_tensor_grad(tape, t->y), zeros_for(tape, t->h->size),
-                            mer_tensor_grad(tape, t->last_c), grads[0], grads[1], grads[2],
-                            grads[3], grads[4], grads[5]},
-                 NULL);
+    mer_dnnl_run(
+        tape, kernel, 1,
+        (void *[]){
+            t->x->data, t->h->data, t->c->data, mer_dnnl_data(tape, t->w, kernel->layouts[3]),
+            mer_dnnl_data(tape, t->u, kernel->layouts[4]), kept->bias, t->y->data, kept->last_h,
+            t->last_c->data, kept->workspace, mer_tensor_grad(tape, t->y),
+            mer_workspace_zeros(tape->workspace, t->h->size), mer_tensor_grad(tape, t->last_c),
+            grads[0], grads[1], grads[2], grads[3], grads[4], grads[5]},
+        NULL);
     for (int i = 0; i < 6; i++) {
         if (inputs[i]->needs_grad) {
             mer_grad_give_plain(tape, inputs[i], grads[i], false);

@@ -18,8 +18,7 @@ static int window_count(int size, int window, int stride, int padding, int dilat
 static void make_sure(MerTape *tape, MerTensor *y)
 {
     if (y->data == NULL && y->blocked.data == NULL) {
-        y->data = mer_workspace_floats(tape->workspace, y->size);
-        memset(y->data, 0, (size_t)y->size * sizeof *y->data);
+        y->data = mer_workspace_zeros(tape->workspace, y->size);
     }
 }
 

@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 float mer_scale_value(MerScaleRule rule, float s)
 {
@@ -47,11 +46,10 @@ static void mixture_backward(MerTape *tape, const MerNode *node)
     MerMixture          op = extra->op;
     op.dy = mer_tensor_grad(tape, node->output);
     op.dx = mer_grad_wanted(tape, node->inputs[0]);
-    op.dshare = node->inputs[1] != NULL ? mer_grad_wanted(tape, node->inputs[1]) : NULL;
+    op.dshare = mer_grad_wanted(tape, node->inputs[1]);
     for (int o = 0; o < op.count; o++) {
         if (extra->quantisers[o].scale->needs_grad) {
-            op.de[o] = mer_workspace_floats(tape->workspace, op.rows);
-            memset(op.de[o], 0, (size_t)op.rows * sizeof *op.de[o]);
+            op.de[o] = mer_workspace_zeros(tape->workspace, op.rows);
         }
     }
     tape->backend.mixture_backward(tape, &op);

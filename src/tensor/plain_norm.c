@@ -343,10 +343,9 @@ void mer_plain_batch_norm_backward(MerTape *tape, const MerBatchNorm *op)
     norm.y = mer_form_convert(tape, op->y, mer_data_form(op->y), layout);
     norm.dy = dy;
     norm.common = mer_workspace_floats(tape->workspace, channels);
-    norm.slope = mer_workspace_floats(tape->workspace, channels);
+    norm.slope = mer_workspace_zeros(tape->workspace, channels);
     norm.dscale = mer_grad_wanted(tape, op->scale);
     norm.dshift = mer_grad_wanted(tape, op->shift);
-    memset(norm.slope, 0, (size_t)channels * sizeof *norm.slope);
     fill_table(&norm, 0, op->mean);
     fill_table(&norm, 1, norm.slope);
     mer_planes_split(tape, &norm.planes, sum_slopes, &norm);

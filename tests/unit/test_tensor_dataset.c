@@ -1,7 +1,7 @@
 /* IDX files, good and broken, and batches with moved images. */
 #include "base/file.h"
 #include "support.h"
-#include "tensor/dataset_inside.h"
+#include "tensor/dataset.h"
 
 #include <sys/stat.h>
 
