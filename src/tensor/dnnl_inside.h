@@ -4,6 +4,7 @@
 #ifndef MERCATOR_TENSOR_DNNL_INSIDE_H
 #define MERCATOR_TENSOR_DNNL_INSIDE_H
 
+#include "mercator/arena.h"
 #include "tensor/tape.h"
 
 #include <dnnl.h>
@@ -61,7 +62,8 @@ typedef struct MerDnnlWorker { /* what each thread needs for itself */
     void         *scratch;
 } MerDnnlWorker;
 
-typedef struct MerDnnl { /* the state of a tape's backend */
+typedef struct MerDnnl {         /* the state of a tape's backend */
+    MerArena             *arena; /* of itself, its kernels and layouts */
     dnnl_engine_t         engine;
     dnnl_primitive_attr_t attributes;
     int                   worker_count;
