@@ -46,7 +46,8 @@ static dnnl_status_t op_desc(MerDnnlKind kind, const MerDnnlKey *key, dnnl_convo
     }
 }
 
-static dnnl_status_t make_conv(const MerDnnl *state, const MerDnnlKey *key, MerDnnlRecipe *recipe)
+static dnnl_status_t make_conv(const MerDnnl *state, const MerDnnlKey *key, MerDnnlKernel *kernel,
+                               dnnl_primitive_desc_t *desc)
 {
     /* two images and weights, in the kernel's order, and the bias */
     static const int arguments[][4] = {
@@ -59,11 +60,11 @@ static dnnl_status_t make_conv(const MerDnnl *state, const MerDnnlKey *key, MerD
     dnnl_convolution_desc_t forward, op;
     MER_DNNL_TRY(op_desc(MER_DNNL_CONV, key, &forward));
     MER_DNNL_TRY(op_desc((MerDnnlKind)key->kind, key, &op));
-    *recipe = (MerDnnlRecipe){.count = 3 + key->has_bias,
-                              .is_image = {true, is_of_weights, !is_of_weights}};
-    memcpy(recipe->arguments, arguments[key->kind], sizeof arguments[0]);
-    return mer_dnnl_describe(state, &forward, key->kind != MER_DNNL_CONV ? &op : NULL,
-                             &recipe->desc);
+    kernel->count = 3 + key->has_bias;
+    kernel->is_image[0] = true;
+    kernel->is_image[is_of_weights ? 1 : 2] = true;
+    memcpy(kernel->arguments, arguments[key->kind], sizeof arguments[0]);
+    return mer_dnnl_describe(state, &forward, key->kind != MER_DNNL_CONV ? &op : NULL, desc);
 }
 
 /* For one of `chunks` equal parts of the batch. */

@@ -38,21 +38,15 @@ typedef struct MerDnnlKey { /* all that a kernel depends on; unused parts are ze
 
 enum { MER_DNNL_ARGUMENTS = 19, MER_DNNL_BUCKETS = 256, MER_DNNL_CHUNKS = 8 };
 
-typedef struct MerDnnlRecipe { /* what a kernel is made from */
-    dnnl_primitive_desc_t desc;
-    int                   count;
-    int                   arguments[MER_DNNL_ARGUMENTS];
-    bool                  is_image[MER_DNNL_ARGUMENTS]; /* the argument's first axis is the batch */
-} MerDnnlRecipe;
-
 typedef struct MerDnnlKernel {
     struct MerDnnlKernel *next;
     uint64_t              hash;
     MerDnnlKey            key;
     dnnl_primitive_t      primitive;
-    int                   count;
+    int                   count; /* of arguments */
     int                   arguments[MER_DNNL_ARGUMENTS];
-    const MerLayout      *layouts[MER_DNNL_ARGUMENTS]; /* NULL: plain */
+    bool                  is_image[MER_DNNL_ARGUMENTS]; /* the argument's first axis is the batch */
+    const MerLayout      *layouts[MER_DNNL_ARGUMENTS];  /* NULL: plain */
     size_t                bytes[MER_DNNL_ARGUMENTS];
     dnnl_memory_t        *memories; /* (workers, count + 1): the last is for scratch */
 } MerDnnlKernel;
@@ -98,9 +92,10 @@ dnnl_status_t mer_dnnl_layout(MerDnnl *state, const dnnl_memory_desc_t *desc, bo
 dnnl_status_t mer_dnnl_describe(const MerDnnl *state, const_dnnl_op_desc_t forward,
                                 const_dnnl_op_desc_t back, dnnl_primitive_desc_t *desc);
 
-/* The kernel of this key, which `make` describes the first time; NULL: the tape has failed. */
+/* The kernel of this key, which `make` describes the first time: arguments, which of them are images, and
+ * oneDNN's description. NULL: the tape has failed. */
 typedef dnnl_status_t (*MerDnnlMaker)(const MerDnnl *state, const MerDnnlKey *key,
-                                      MerDnnlRecipe *recipe);
+                                      MerDnnlKernel *kernel, dnnl_primitive_desc_t *desc);
 MerDnnlKernel *mer_dnnl_kernel(MerTape *tape, const MerDnnlKey *key, MerDnnlMaker make);
 
 /* How many equal parts a batch is done in: as many as there is work for, fixed by the shapes. `work`

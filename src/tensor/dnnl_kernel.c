@@ -144,20 +144,18 @@ static void reserve_scratch(MerDnnl *state, size_t bytes)
 }
 
 /* One memory object for each argument and worker, filled when the kernel runs. */
-static dnnl_status_t finish(MerDnnl *state, MerDnnlKernel *kernel, const MerDnnlRecipe *recipe)
+static dnnl_status_t finish(MerDnnl *state, MerDnnlKernel *kernel, dnnl_primitive_desc_t desc)
 {
     const dnnl_memory_desc_t *descs[MER_DNNL_ARGUMENTS + 1];
-    int                       count = kernel->count = recipe->count;
+    int                       count = kernel->count;
     assert(count <= MER_DNNL_ARGUMENTS);
-    MER_DNNL_TRY(dnnl_primitive_create(&kernel->primitive, recipe->desc));
+    MER_DNNL_TRY(dnnl_primitive_create(&kernel->primitive, desc));
     for (int i = 0; i < count; i++) {
-        kernel->arguments[i] = recipe->arguments[i];
-        descs[i] = dnnl_primitive_desc_query_md(recipe->desc, dnnl_query_exec_arg_md,
-                                                recipe->arguments[i]);
+        descs[i] = dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, kernel->arguments[i]);
         kernel->bytes[i] = dnnl_memory_desc_get_size(descs[i]);
-        MER_DNNL_TRY(mer_dnnl_layout(state, descs[i], recipe->is_image[i], &kernel->layouts[i]));
+        MER_DNNL_TRY(mer_dnnl_layout(state, descs[i], kernel->is_image[i], &kernel->layouts[i]));
     }
-    descs[count] = dnnl_primitive_desc_query_md(recipe->desc, dnnl_query_scratchpad_md, 0);
+    descs[count] = dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0);
     reserve_scratch(state, dnnl_memory_desc_get_size(descs[count]));
     kernel->memories = MER_ARRAY(state->arena, dnnl_memory_t, state->worker_count * (count + 1));
     for (int i = 0; i < state->worker_count * (count + 1); i++) {
@@ -190,14 +188,14 @@ MerDnnlKernel *mer_dnnl_kernel(MerTape *tape, const MerDnnlKey *key, MerDnnlMake
             return kernel;
         }
     }
-    MerDnnlKernel *kernel = MER_NEW(state->arena, MerDnnlKernel);
-    MerDnnlRecipe  recipe = {0};
-    int            threads = mer_dnnl_enter();
-    dnnl_status_t  status = make(state, key, &recipe);
+    MerDnnlKernel        *kernel = MER_NEW(state->arena, MerDnnlKernel);
+    dnnl_primitive_desc_t desc = NULL;
+    int                   threads = mer_dnnl_enter();
+    dnnl_status_t         status = make(state, key, kernel, &desc);
     if (status == dnnl_success) {
-        status = finish(state, kernel, &recipe);
+        status = finish(state, kernel, desc);
     }
-    dnnl_primitive_desc_destroy(recipe.desc);
+    dnnl_primitive_desc_destroy(desc);
     mer_dnnl_leave(threads);
     if (status != dnnl_success) {
         close_kernel(kernel, state->worker_count);
