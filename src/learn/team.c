@@ -138,6 +138,12 @@ static void open_critic(MerTeam *team, MerRng *rng)
     critic->value = layer_of(team, "critic", "value", spec->width, 1, 1, rng);
 }
 
+static const int *copy_of(const int *numbers, int count, MerArena *arena)
+{
+    size_t bytes = (size_t)count * sizeof *numbers;
+    return numbers != NULL ? memcpy(mer_arena_alloc(arena, bytes), numbers, bytes) : NULL;
+}
+
 MerTeam *mer_team_new(const MerTeamSpec *spec, MerRng *rng)
 {
     assert(spec->knob_count >= 1 && spec->agent_count >= 1 && spec->lanes >= 1 &&
@@ -150,16 +156,9 @@ MerTeam *mer_team_new(const MerTeamSpec *spec, MerRng *rng)
     team->parameters = mer_parameters_new();
     team->entropy = -1;
     team->agents = MER_ARRAY(team->arena, MerAgent, spec->agent_count);
-    int *copies =
-        MER_ARRAY(team->arena, int, 2 * (size_t)spec->knob_count + (size_t)spec->feature_count);
-    memcpy(copies, spec->choices, (size_t)spec->knob_count * sizeof *copies);
-    memcpy(copies + spec->knob_count, spec->owner, (size_t)spec->knob_count * sizeof *copies);
-    team->spec.choices = copies;
-    team->spec.owner = copies + spec->knob_count;
-    if (spec->viewer != NULL) {
-        team->spec.viewer = memcpy(copies + 2 * spec->knob_count, spec->viewer,
-                                   (size_t)spec->feature_count * sizeof *copies);
-    }
+    team->spec.choices = copy_of(spec->choices, spec->knob_count, team->arena);
+    team->spec.owner = copy_of(spec->owner, spec->knob_count, team->arena);
+    team->spec.viewer = copy_of(spec->viewer, spec->feature_count, team->arena);
     for (int a = 0; a < spec->agent_count; a++) {
         open_agent(team, a, rng);
     }

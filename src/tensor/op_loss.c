@@ -13,14 +13,10 @@ static void loss_backward(MerTape *tape, const MerNode *node)
     MerTensor     *x = node->inputs[0], *target = node->inputs[1];
     float          factor = mer_tensor_grad(tape, node->output)[0];
     if (x->needs_grad) {
-        bool   is_fresh;
-        float *grad = mer_grad_begin(tape, x, &is_fresh);
-        mer_add_scaled(tape, x->size, factor, op->grad, grad, is_fresh);
+        mer_grad_add(tape, x, factor, op->grad);
     }
     if (target != NULL && target->needs_grad) {
-        bool   is_fresh;
-        float *grad = mer_grad_begin(tape, target, &is_fresh);
-        mer_add_scaled(tape, target->size, -factor, op->grad, grad, is_fresh);
+        mer_grad_add(tape, target, -factor, op->grad);
     }
 }
 

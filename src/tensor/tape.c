@@ -338,13 +338,17 @@ void mer_add_scaled(MerTape *tape, int64_t count, float factor, const float *fro
     tape->backend.pointwise_backward(tape, &op); /* the gradient of p x is p dy */
 }
 
+void mer_grad_add(MerTape *tape, MerTensor *tensor, float factor, const float *more)
+{
+    bool   is_fresh;
+    float *grad = mer_grad_begin(tape, tensor, &is_fresh);
+    mer_add_scaled(tape, tensor->size, factor, more, grad, is_fresh);
+}
+
 void mer_grad_give(MerTape *tape, MerTensor *tensor, MerBlocked form, bool is_lent)
 {
     if (tensor->is_parameter) {
-        bool         is_fresh;
-        float       *grad = mer_grad_begin(tape, tensor, &is_fresh);
-        const float *more = mer_form_convert(tape, tensor, form, NULL);
-        mer_add_scaled(tape, tensor->size, 1, more, grad, is_fresh);
+        mer_grad_add(tape, tensor, 1, mer_form_convert(tape, tensor, form, NULL));
         return;
     }
     if (!tensor->has_grad) {

@@ -65,6 +65,8 @@ float *mer_grad_wanted(MerTape *tape, MerTensor *tensor); /* the same; NULL if i
 /* to = (is_fresh ? 0 : to) + factor from */
 void mer_add_scaled(MerTape *tape, int64_t count, float factor, const float *from, float *to,
                     bool is_fresh);
+/* Adds factor times a plain gradient. */
+void mer_grad_add(MerTape *tape, MerTensor *tensor, float factor, const float *more);
 /* Adds a whole gradient in either form; the memory may be kept as it is. `is_lent`: others read
  * it. */
 void mer_grad_give(MerTape *tape, MerTensor *tensor, MerBlocked form, bool is_lent);
