@@ -3,6 +3,7 @@
  * of its choice: CPU time of one thread. And what threads bring: training of ResNet8 on one and on two
  * by the wall clock. Both sides in turn, the best of several repeats. Lines are `name value unit`. */
 #include "base/log.h"
+#include "conv_layer.h"
 #include "mercator/threads.h"
 #include "tensor/layers.h"
 #include "tensor/updater.h"
@@ -324,7 +325,7 @@ static void bench_convs(void)
         char      name[16];
         snprintf(name, sizeof name, "conv%d", i);
         net.w[i] = mer_parameters_add(net.parameters, name, 4, (int[]){s.out, s.in, 3, 3});
-        mer_tensor_fill_he(net.w[i], 0, &rng);
+        fill_he(net.w[i], &rng);
     }
     for (int r = 0; r < CONV_REPEATS; r++) {
         double start = mer_cpu_clock();
@@ -352,7 +353,7 @@ typedef struct ResNet8 {
     MerTape       *tape;
     MerParameters *parameters;
     MerUpdater    *updater;
-    MerConvLayer   stem, first[3], second[3];
+    ConvLayer      stem, first[3], second[3];
     MerTensor     *shortcut[3]; /* NULL: the input itself */
     MerLinearLayer last;
     float         *pixels;
@@ -366,18 +367,18 @@ static ResNet8 resnet8(int threads)
     MerRule rule = mer_rule_sgd(0.9, 1e-4);
     net.tape = mer_tape_new(&mer_backend_dnnl, net.pool);
     net.pixels = numbers(RESNET8_BATCH * 3 * 32 * 32);
-    net.stem = mer_conv_layer(net.parameters, "stem", 3, 16, 3, 1, 1, &rng);
+    net.stem = conv_layer(net.parameters, "stem", 3, 16, 3, 1, 1, &rng);
     for (int s = 0; s < 3; s++) {
         char name[16];
         int  in = s == 0 ? 16 : 8 << s, out = 16 << s, stride = s == 0 ? 1 : 2;
         snprintf(name, sizeof name, "first%d", s);
-        net.first[s] = mer_conv_layer(net.parameters, name, in, out, 3, stride, 1, &rng);
+        net.first[s] = conv_layer(net.parameters, name, in, out, 3, stride, 1, &rng);
         snprintf(name, sizeof name, "second%d", s);
-        net.second[s] = mer_conv_layer(net.parameters, name, out, out, 3, 1, 1, &rng);
+        net.second[s] = conv_layer(net.parameters, name, out, out, 3, 1, 1, &rng);
         if (s > 0) {
             snprintf(name, sizeof name, "shortcut%d", s);
             net.shortcut[s] = mer_parameters_add(net.parameters, name, 4, (int[]){out, in, 1, 1});
-            mer_tensor_fill_he(net.shortcut[s], 0, &rng);
+            fill_he(net.shortcut[s], &rng);
         }
     }
     net.last = mer_linear_layer(net.parameters, "last", 64, 10, &rng);
@@ -392,17 +393,17 @@ static void resnet8_step(ResNet8 *net)
     mer_tape_reset(tape);
     mer_parameters_clear(net->parameters);
     MerTensor *x = mer_tape_input(tape, 4, (int[]){RESNET8_BATCH, 3, 32, 32}, net->pixels);
-    x = mer_conv_run(tape, &net->stem, x, true, true);
+    x = conv_run(tape, &net->stem, x, true, true);
     for (int s = 0; s < 3; s++) {
-        MerTensor *y = mer_conv_run(tape, &net->first[s], x, true, true);
-        y = mer_conv_run(tape, &net->second[s], y, false, true);
+        MerTensor *y = conv_run(tape, &net->first[s], x, true, true);
+        y = conv_run(tape, &net->second[s], y, false, true);
         if (net->shortcut[s] != NULL) {
             x = mer_tensor_conv(tape, x, net->shortcut[s], NULL,
                                 &(MerConvolution){1, {2, 2}, {0, 0}, {1, 1}});
         }
         x = mer_tensor_relu(tape, mer_tensor_add(tape, y, x));
     }
-    x = mer_linear_run(tape, &net->last, mer_tensor_global_average(tape, x), MER_LINEAR);
+    x = mer_linear_run(tape, &net->last, global_average(tape, x), MER_LINEAR);
     MerTensor *loss = mer_tensor_cross_entropy(tape, x, labels, 0);
     mer_tape_backward(tape, loss, NULL);
     mer_updater_step(net->updater, 0.01);

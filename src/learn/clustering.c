@@ -2,6 +2,7 @@
 #include "learn/clustering.h"
 
 #include "base/memory.h"
+#include "mercator/arena.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -15,12 +16,11 @@ typedef struct Work {
     int    *size;
 } Work;
 
-static Work work_new(int n, const double *distances)
+static Work work_new(int n, const double *distances, MerArena *arena)
 {
     size_t cells = (size_t)n * (size_t)n;
-    Work   work = {n, mer_heap_zeroed(cells + 1, sizeof(double)),
-                   mer_heap_zeroed((size_t)n + 1, sizeof(int)),
-                   mer_heap_zeroed((size_t)n + 1, sizeof(int))};
+    Work   work = {n, MER_ARRAY(arena, double, cells + 1), MER_ARRAY(arena, int, n + 1),
+                   MER_ARRAY(arena, int, n + 1)};
     memcpy(work.distance, distances, cells * sizeof(double));
     for (int i = 0; i < n; i++) {
         work.name[i] = i;
@@ -62,7 +62,8 @@ static double joined(const Work *work, MerLinkage linkage, int a, int b, int oth
 
 void mer_cluster(int n, const double *distances, MerLinkage linkage, MerMerge *merges)
 {
-    Work work = work_new(n, distances);
+    MerArena *arena = mer_arena_new();
+    Work      work = work_new(n, distances, arena);
     for (int m = 0; m + 1 < n; m++) {
         int a = 0, b = 0;
         nearest(&work, &a, &b);
@@ -79,9 +80,7 @@ void mer_cluster(int n, const double *distances, MerLinkage linkage, MerMerge *m
         work.name[b] = -1;
         work.size[a] += work.size[b];
     }
-    free(work.distance);
-    free(work.name);
-    free(work.size);
+    mer_arena_free(arena);
 }
 
 /* Follows the first `count` merges. */

@@ -70,14 +70,14 @@ static int sample_head(const MerHeads *heads, int h, const float *log_probabilit
         }
         column++;
     }
-    return column - heads->first[h];
+    return column;
 }
 
 void mer_heads_sample(const MerHeads *heads, const float *log_probabilities, MerRng *rng,
-                      int *choices)
+                      int *columns)
 {
     for (int h = 0; h < heads->count; h++) {
-        choices[h] = sample_head(heads, h, log_probabilities, rng);
+        columns[h] = sample_head(heads, h, log_probabilities, rng);
     }
 }
 
@@ -97,24 +97,17 @@ static void normalise(float *logits, int count)
 }
 
 void mer_heads_sample_joint(const MerHeads *heads, const float *log_probabilities,
-                            const float *table, MerRng *rng, int *choices, float *given)
+                            const float *table, MerRng *rng, int *columns, float *given)
 {
     memcpy(given, log_probabilities, (size_t)heads->total * sizeof *given);
     for (int h = 0; h < heads->count; h++) {
         int first = heads->first[h], end = heads->first[h + 1];
         normalise(given + first, end - first);
-        choices[h] = sample_head(heads, h, given, rng);
-        const float *row = table + (int64_t)(first + choices[h]) * heads->total;
+        columns[h] = sample_head(heads, h, given, rng);
+        const float *row = table + (int64_t)columns[h] * heads->total;
         for (int column = end; column < heads->total; column++) {
             given[column] += row[column];
         }
-    }
-}
-
-void mer_heads_columns(const MerHeads *heads, const int *choices, int *columns)
-{
-    for (int h = 0; h < heads->count; h++) {
-        columns[h] = heads->first[h] + choices[h];
     }
 }
 
@@ -122,8 +115,7 @@ MerTensor *mer_heads_later(MerTape *tape, const MerHeads *heads, MerTensor *tabl
                            const int *columns)
 {
     int64_t total = heads->total;
-    float  *chosen = mer_workspace_floats(mer_tape_workspace(tape), rows * total);
-    memset(chosen, 0, (size_t)(rows * total) * sizeof *chosen);
+    float  *chosen = mer_workspace_zeros(mer_tape_workspace(tape), rows * total);
     for (int64_t i = 0; i < rows; i++) {
         for (int h = 0; h < heads->count; h++) {
             chosen[i * total + columns[i * heads->count + h]] = 1;

@@ -23,15 +23,13 @@ void mer_heads_join(MerHeads *heads, MerArena *arena);
 /* Heads with is_ordered share strength among near choices. */
 void mer_heads_order(MerHeads *heads, const bool *is_ordered, MerArena *arena);
 
-/* One choice per head from a row of log-probabilities. */
+/* One choice per head from a row of log-probabilities: the columns it lies in, for mer_tensor_pick. */
 void mer_heads_sample(const MerHeads *heads, const float *log_probabilities, MerRng *rng,
-                      int *choices);
+                      int *columns);
 /* The same for joined heads with that table. `log_probabilities` are those before anything is
  * chosen; fills `given` (total) with those that the choices were drawn from. */
 void mer_heads_sample_joint(const MerHeads *heads, const float *log_probabilities,
-                            const float *table, MerRng *rng, int *choices, float *given);
-/* The columns that choices lie in, for mer_tensor_pick. */
-void mer_heads_columns(const MerHeads *heads, const int *choices, int *columns);
+                            const float *table, MerRng *rng, int *columns, float *given);
 
 /* What choices in columns (B, count) add to the logits of later heads: (B, total). */
 MerTensor *mer_heads_later(MerTape *tape, const MerHeads *heads, MerTensor *table, int rows,

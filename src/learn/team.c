@@ -9,9 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void start_layer(MerLinearLayer *layer, float gain, MerRng *rng)
+static MerLinearLayer layer_of(MerTeam *team, const char *name, const char *part, int in, int out,
+                               float gain, MerRng *rng)
 {
-    mer_tensor_fill_orthogonal(layer->w, gain, rng);
+    MerPartName    full = mer_part_name(name, part);
+    MerLinearLayer layer = mer_linear_layer(team->parameters, full.text, in, out, rng);
+    mer_tensor_fill_orthogonal(layer.w, gain, rng);
+    return layer;
+}
+
+/* (rows, total) of an agent's choices. */
+static MerTensor *table_of(MerTeam *team, const char *name, const char *part, int rows, int total)
+{
+    MerPartName full = mer_part_name(name, part);
+    return mer_parameters_add(team->parameters, full.text, 2, (int[]){rows, total});
 }
 
 static MerMlp trunk_of(MerTeam *team, const char *name, int in, MerRng *rng)
@@ -24,7 +35,7 @@ static MerMlp trunk_of(MerTeam *team, const char *name, int in, MerRng *rng)
     }
     trunk = mer_mlp(team->parameters, name, team->spec.depth + 1, sizes, MER_TANH, rng);
     for (int i = 0; i < trunk.count; i++) {
-        start_layer(&trunk.layers[i], sqrtf(2), rng);
+        mer_tensor_fill_orthogonal(trunk.layers[i].w, sqrtf(2), rng);
     }
     return trunk;
 }
@@ -62,16 +73,6 @@ static void form_heads(MerTeam *team, MerAgent *agent)
     }
 }
 
-/* Zeros: heads are independent until something is learned. */
-static void add_later(MerTeam *team, MerAgent *agent, const char *name)
-{
-    if (agent->heads.later != NULL) {
-        MerPartName full = mer_part_name(name, "later");
-        agent->later = mer_parameters_add(team->parameters, full.text, 2,
-                                          (int[]){agent->heads.total, agent->heads.total});
-    }
-}
-
 static void open_agent(MerTeam *team, int index, MerRng *rng)
 {
     const MerTeamSpec *spec = &team->spec;
@@ -90,40 +91,35 @@ static void open_agent(MerTeam *team, int index, MerRng *rng)
     assert(count > 0);
     agent->heads = mer_heads_make(count, choices, team->arena);
     form_heads(team, agent);
-    agent->observation = spec->feature_count + agent->heads.total;
+    int total = agent->heads.total;
+    agent->observation = spec->feature_count + total;
     agent->seen = MER_ARRAY(team->arena, float, after * agent->observation);
     agent->columns = MER_ARRAY(team->arena, int, rows *count);
     agent->old = MER_ARRAY(team->arena, float, rows *count);
     agent->acted = MER_ARRAY(team->arena, bool, rows);
-    agent->given = MER_ARRAY(team->arena, float, agent->heads.total);
+    agent->given = MER_ARRAY(team->arena, float, total);
     agent->values = MER_ARRAY(team->arena, double, after);
-    agent->now = MER_ARRAY(team->arena, float, (int64_t)spec->lanes * agent->heads.total);
+    agent->now = MER_ARRAY(team->arena, float, (int64_t)spec->lanes *total);
     snprintf(name, sizeof name, "agent%d", index);
-    add_later(team, agent, name);
+    if (agent->heads.later != NULL) { /* zeros: heads are independent until something is learned */
+        agent->later = table_of(team, name, "later", total, total);
+    }
     if (spec->depth == 0) {
-        MerPartName full = mer_part_name(name, is_ordered ? "strengths" : "logits");
-        agent->logits =
-            mer_parameters_add(team->parameters, full.text, 2, (int[]){1, agent->heads.total});
+        agent->logits = table_of(team, name, is_ordered ? "strengths" : "logits", 1, total);
         return;
     }
     if (spec->habits != NULL) {
-        MerPartName full = mer_part_name(name, "habit");
-        agent->habit = mer_parameters_add(team->parameters, full.text, 2,
-                                          (int[]){agent->heads.total, agent->heads.total});
+        agent->habit = table_of(team, name, "habit", total, total);
         fill_habit(agent, spec->habits);
         agent->first_habit = MER_ARRAY(team->arena, float, agent->habit->size);
         memcpy(agent->first_habit, agent->habit->data,
                (size_t)agent->habit->size * sizeof *agent->first_habit);
     }
     agent->trunk = trunk_of(team, name, agent->observation, rng);
-    agent->policy = mer_linear_layer(team->parameters,
-                                     mer_part_name(name, is_ordered ? "strengths" : "policy").text,
-                                     spec->width, agent->heads.total, rng);
-    start_layer(&agent->policy, 0.01f, rng);
+    agent->policy =
+        layer_of(team, name, is_ordered ? "strengths" : "policy", spec->width, total, 0.01f, rng);
     if (has_critic(team) && !spec->is_central) {
-        agent->value = mer_linear_layer(team->parameters, mer_part_name(name, "value").text,
-                                        spec->width, 1, rng);
-        start_layer(&agent->value, 1, rng);
+        agent->value = layer_of(team, name, "value", spec->width, 1, 1, rng);
     }
 }
 
@@ -139,8 +135,13 @@ static void open_critic(MerTeam *team, MerRng *rng)
     critic->seen = MER_ARRAY(team->arena, float, after * critic->observation);
     critic->values = MER_ARRAY(team->arena, double, after);
     critic->trunk = trunk_of(team, "critic", critic->observation, rng);
-    critic->value = mer_linear_layer(team->parameters, "critic.value", spec->width, 1, rng);
-    start_layer(&critic->value, 1, rng);
+    critic->value = layer_of(team, "critic", "value", spec->width, 1, 1, rng);
+}
+
+static const int *copy_of(const int *numbers, int count, MerArena *arena)
+{
+    size_t bytes = (size_t)count * sizeof *numbers;
+    return numbers != NULL ? memcpy(mer_arena_alloc(arena, bytes), numbers, bytes) : NULL;
 }
 
 MerTeam *mer_team_new(const MerTeamSpec *spec, MerRng *rng)
@@ -155,16 +156,9 @@ MerTeam *mer_team_new(const MerTeamSpec *spec, MerRng *rng)
     team->parameters = mer_parameters_new();
     team->entropy = -1;
     team->agents = MER_ARRAY(team->arena, MerAgent, spec->agent_count);
-    int *copies =
-        MER_ARRAY(team->arena, int, 2 * (size_t)spec->knob_count + (size_t)spec->feature_count);
-    memcpy(copies, spec->choices, (size_t)spec->knob_count * sizeof *copies);
-    memcpy(copies + spec->knob_count, spec->owner, (size_t)spec->knob_count * sizeof *copies);
-    team->spec.choices = copies;
-    team->spec.owner = copies + spec->knob_count;
-    if (spec->viewer != NULL) {
-        team->spec.viewer = memcpy(copies + 2 * spec->knob_count, spec->viewer,
-                                   (size_t)spec->feature_count * sizeof *copies);
-    }
+    team->spec.choices = copy_of(spec->choices, spec->knob_count, team->arena);
+    team->spec.owner = copy_of(spec->owner, spec->knob_count, team->arena);
+    team->spec.viewer = copy_of(spec->viewer, spec->feature_count, team->arena);
     for (int a = 0; a < spec->agent_count; a++) {
         open_agent(team, a, rng);
     }
@@ -292,10 +286,10 @@ MerTensor *mer_critic_run(MerTeam *team, int rows, const float *seen)
                           run_trunk(team->tape, &team->critic.trunk, x), MER_LINEAR);
 }
 
-/* What one lane shows an agent (-1: the critic): features, then the given knobs of its last point,
- * one-hot. What is not for this agent's eyes is 0. */
-static void write_row(const MerTeam *team, int lane, int agent, int count, const int *knobs,
-                      float *row)
+/* What one lane shows an agent (-1: the critic): features, then the given knobs of its last point (NULL:
+ * all of them), one-hot. What is not for this agent's eyes is 0. Gives where the row ends. */
+static float *write_row(const MerTeam *team, int lane, int agent, int count, const int *knobs,
+                        float *row)
 {
     const MerTeamSpec *spec = &team->spec;
     memcpy(row, team->features + (int64_t)lane * spec->feature_count,
@@ -313,6 +307,15 @@ static void write_row(const MerTeam *team, int lane, int agent, int count, const
         }
         row += spec->choices[knob];
     }
+    return row;
+}
+
+/* Of (lanes, 1); NULL: there are none. */
+static void keep_values(const MerTensor *from, int lanes, double *values)
+{
+    for (int lane = 0; from != NULL && lane < lanes; lane++) {
+        values[lane] = from->data[lane];
+    }
 }
 
 /* Everybody looks at all lanes at once. */
@@ -324,30 +327,23 @@ static void look(MerTeam *team)
     mer_tape_record(team->tape, false);
     for (int a = 0; a < spec->agent_count; a++) {
         MerAgent *agent = &team->agents[a];
-        float    *seen = agent->seen + base * agent->observation;
+        float    *seen = agent->seen + base * agent->observation, *row = seen;
         mer_tape_reset(team->tape);
         for (int lane = 0; lane < lanes; lane++) {
-            write_row(team, lane, a, agent->heads.count, agent->knobs,
-                      seen + (int64_t)lane * agent->observation);
+            row = write_row(team, lane, a, agent->heads.count, agent->knobs, row);
         }
         MerAgentOutput out = mer_agent_run(team, agent, lanes, seen, NULL);
         memcpy(agent->now, out.log_probabilities->data,
                (size_t)out.log_probabilities->size * sizeof(float));
-        for (int lane = 0; out.value != NULL && lane < lanes; lane++) {
-            agent->values[base + lane] = out.value->data[lane];
-        }
+        keep_values(out.value, lanes, agent->values + base);
     }
     if (spec->is_central) {
-        float *seen = team->critic.seen + base * team->critic.observation;
+        float *seen = team->critic.seen + base * team->critic.observation, *row = seen;
         mer_tape_reset(team->tape);
         for (int lane = 0; lane < lanes; lane++) {
-            write_row(team, lane, -1, spec->knob_count, NULL,
-                      seen + (int64_t)lane * team->critic.observation);
+            row = write_row(team, lane, -1, spec->knob_count, NULL, row);
         }
-        MerTensor *value = mer_critic_run(team, lanes, seen);
-        for (int lane = 0; lane < lanes; lane++) {
-            team->critic.values[base + lane] = value->data[lane];
-        }
+        keep_values(mer_critic_run(team, lanes, seen), lanes, team->critic.values + base);
     }
     mer_tape_record(team->tape, true);
 }
@@ -379,10 +375,7 @@ static void choose(MerAgent *agent, MerRng *rng, const float *now, int64_t row, 
         mer_heads_sample(&agent->heads, now, rng, columns);
     }
     for (int h = 0; h < agent->heads.count; h++) {
-        point[agent->knobs[h]] = columns[h];
-    }
-    mer_heads_columns(&agent->heads, columns, columns);
-    for (int h = 0; h < agent->heads.count; h++) {
+        point[agent->knobs[h]] = columns[h] - agent->heads.first[h];
         agent->old[row * agent->heads.count + h] = now[columns[h]];
     }
 }
@@ -498,16 +491,8 @@ static void move_baseline(MerTeam *team, const double *rewards)
     team->has_baseline = true;
 }
 
-typedef void (*Update)(MerTeam *team, MerAgent *agent, int count, const int *rows, double entropy);
-
-static void update_critic(MerTeam *team, MerAgent *agent, int count, const int *rows,
-                          double entropy)
-{
-    (void)agent, (void)entropy;
-    mer_critic_update(team, count, rows);
-}
-
-static void run_epochs(MerTeam *team, MerAgent *agent, Update update, double entropy, MerRng *rng)
+/* Of the critic, if `agent` is NULL. */
+static void run_epochs(MerTeam *team, MerAgent *agent, double entropy, MerRng *rng)
 {
     const MerTeamSpec *spec = &team->spec;
     bool               is_ppo = spec->algorithm == MER_ALGORITHM_PPO;
@@ -518,7 +503,11 @@ static void run_epochs(MerTeam *team, MerAgent *agent, Update update, double ent
             int first = (int)((int64_t)rows * p / parts),
                 end = (int)((int64_t)rows * (p + 1) / parts);
             int count = spec->batch > 0 && spec->batch < end - first ? spec->batch : end - first;
-            update(team, agent, count, team->order + first, entropy);
+            if (agent != NULL) {
+                mer_agent_update(team, agent, count, team->order + first, entropy);
+            } else {
+                mer_critic_update(team, count, team->order + first);
+            }
         }
     }
 }
@@ -539,11 +528,11 @@ void mer_team_learn(MerTeam *team, const double *rewards, double progress, MerRn
                  !has_critic(team)  ? NULL
                  : spec->is_central ? team->critic.values
                                     : agent->values);
-        run_epochs(team, agent, mer_agent_update, entropy, rng);
+        run_epochs(team, agent, entropy, rng);
     }
     if (spec->is_central) {
         estimate(team, rewards, team->critic.values);
-        run_epochs(team, NULL, update_critic, 0, rng);
+        run_epochs(team, NULL, 0, rng);
     }
     team->entropy /= spec->knob_count;
     mer_team_rewind(team);

@@ -30,25 +30,28 @@ static Place place_of(const MerTeam *team, int knob)
     return (Place){agent, first[head], first[head + 1] - first[head]};
 }
 
-static void copy_columns(MerTensor *to, int to_first, const MerTensor *from, int from_first,
-                         int width)
+/* Column `to` of the plain logits, or of the policy's parts, as column `from` of the other's. */
+static void carry_column(const MerAgent *a, int to, const MerAgent *b, int from, float share)
 {
-    int64_t to_row = to->shape[to->rank - 1], from_row = from->shape[from->rank - 1];
-    for (int64_t r = 0; r < to->size / to_row; r++) {
-        memcpy(to->data + r * to_row + to_first, from->data + r * from_row + from_first,
-               (size_t)width * sizeof *to->data);
-    }
-}
-
-/* What was learned of the knob's own block of the habits: where it starts depends on how many
- * knobs share an agent. */
-static void copy_habit(Place a, Place b)
-{
-    if (a.agent->habit == NULL || b.agent->habit == NULL) {
+    if (a->logits != NULL) {
+        a->logits->data[to] = share * b->logits->data[from];
         return;
     }
+    int64_t to_row = a->heads.total, from_row = b->heads.total;
+    for (int64_t r = 0; r < a->policy.w->size / to_row; r++) {
+        a->policy.w->data[r * to_row + to] = share * b->policy.w->data[r * from_row + from];
+    }
+    a->policy.bias->data[to] = share * b->policy.bias->data[from];
+}
+
+/* The biases, and what was learned of the knob's own block of the habits: where it starts depends on how
+ * many knobs share an agent. */
+static void copy_habit(Place a, Place b)
+{
     int64_t to_row = a.agent->heads.total, from_row = b.agent->heads.total;
-    for (int64_t r = 0; r < a.width; r++) {
+    memcpy(a.agent->policy.bias->data + a.first, b.agent->policy.bias->data + b.first,
+           (size_t)a.width * sizeof(float));
+    for (int64_t r = 0; b.agent->habit != NULL && r < a.width; r++) {
         int64_t to = (a.first + r) * to_row + a.first, from = (b.first + r) * from_row + b.first;
         for (int c = 0; c < a.width; c++) {
             a.agent->habit->data[to + c] =
@@ -85,33 +88,16 @@ void mer_team_copy_heads(MerTeam *team, const MerTeam *from)
         if (a.width != b.width) {
             continue;
         }
-        if (a.agent->logits != NULL) {
-            copy_columns(a.agent->logits, a.first, b.agent->logits, b.first, a.width);
-        } else if (a.agent->habit != NULL) {
-            copy_habit(a, b); /* the rest would be read through other hidden layers */
-            copy_columns(a.agent->policy.bias, a.first, b.agent->policy.bias, b.first, a.width);
-        } else {
-            copy_columns(a.agent->policy.w, a.first, b.agent->policy.w, b.first, a.width);
-            copy_columns(a.agent->policy.bias, a.first, b.agent->policy.bias, b.first, a.width);
+        if (a.agent->habit != NULL) {
+            copy_habit(a, b); /* weights would be read through other hidden layers */
+        }
+        for (int c = 0; c < a.width && a.agent->habit == NULL; c++) {
+            carry_column(a.agent, a.first + c, b.agent, b.first + c, 1);
         }
         for (int j = 0; j < k && team->spec.heads == MER_HEADS_JOINT; j++) {
             copy_later(team, from, j, k);
         }
     }
-}
-
-/* Column `to` of the policy's parts, or of the plain logits, as column `from` of the other's. */
-static void carry_column(MerAgent *a, int to, const MerAgent *b, int from, float share)
-{
-    if (a->logits != NULL) {
-        a->logits->data[to] = share * b->logits->data[from];
-        return;
-    }
-    int64_t to_row = a->heads.total, from_row = b->heads.total;
-    for (int64_t r = 0; r < a->policy.w->size / to_row; r++) {
-        a->policy.w->data[r * to_row + to] = share * b->policy.w->data[r * from_row + from];
-    }
-    a->policy.bias->data[to] = share * b->policy.bias->data[from];
 }
 
 /* What the choices of knob j here say of knob k, where the knobs that match come in this order. */

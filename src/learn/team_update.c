@@ -3,13 +3,12 @@
 
 #include <string.h>
 
-/* Rows of a batch, copied together. */
-static float *rows_of(MerTape *tape, int count, const int *rows, const float *source, int width)
+/* Rows of a batch, of so many bytes each, copied together. */
+static void *rows_of(MerTape *tape, int count, const int *rows, const void *source, size_t bytes)
 {
-    float *copy = mer_workspace_floats(mer_tape_workspace(tape), (int64_t)count * width);
+    char *copy = mer_workspace_alloc(mer_tape_workspace(tape), (size_t)count * bytes);
     for (int i = 0; i < count; i++) {
-        memcpy(copy + (int64_t)i * width, source + (int64_t)rows[i] * width,
-               (size_t)width * sizeof *copy);
+        memcpy(copy + (size_t)i * bytes, (const char *)source + (size_t)rows[i] * bytes, bytes);
     }
     return copy;
 }
@@ -23,19 +22,6 @@ static float *numbers_of(MerTape *tape, int count, const int *rows, const double
     return copy;
 }
 
-/* (B, heads) columns of what was chosen. */
-static int *columns_of(MerTape *tape, const MerAgent *agent, int count, const int *rows)
-{
-    int  heads = agent->heads.count;
-    int *columns = mer_workspace_alloc(mer_tape_workspace(tape),
-                                       (size_t)count * (size_t)heads * sizeof *columns);
-    for (int i = 0; i < count; i++) {
-        memcpy(columns + (int64_t)i * heads, agent->columns + (int64_t)rows[i] * heads,
-               (size_t)heads * sizeof *columns);
-    }
-    return columns;
-}
-
 /* -mean min(r A, clip(r) A), r per point or per knob. */
 static MerTensor *ppo_loss(MerTeam *team, const MerAgent *agent, MerTensor *now,
                            MerTensor *advantage, int count, const int *rows)
@@ -43,8 +29,9 @@ static MerTensor *ppo_loss(MerTeam *team, const MerAgent *agent, MerTensor *now,
     MerTape   *tape = team->tape;
     int        heads = agent->heads.count;
     float      clip = (float)team->spec.clip;
-    MerTensor *old = mer_tape_input(tape, 2, (int[]){count, heads},
-                                    rows_of(tape, count, rows, agent->old, heads));
+    MerTensor *old =
+        mer_tape_input(tape, 2, (int[]){count, heads},
+                       rows_of(tape, count, rows, agent->old, (size_t)heads * sizeof(float)));
     MerTensor *difference = mer_tensor_sub(tape, now, old);
     if (!team->spec.is_ratio_per_knob) {
         difference = mer_tensor_sum_axis(tape, difference, 1);
@@ -90,8 +77,10 @@ void mer_agent_update(MerTeam *team, MerAgent *agent, int count, const int *rows
 {
     MerTape *tape = team->tape;
     mer_tape_reset(tape);
-    const float   *seen = rows_of(tape, count, rows, agent->seen, agent->observation);
-    const int     *columns = columns_of(tape, agent, count, rows);
+    const float *seen =
+        rows_of(tape, count, rows, agent->seen, (size_t)agent->observation * sizeof *seen);
+    const int *columns =
+        rows_of(tape, count, rows, agent->columns, (size_t)agent->heads.count * sizeof *columns);
     MerAgentOutput out = mer_agent_run(team, agent, count, seen, columns);
     MerTensor     *advantage =
         mer_tape_input(tape, 2, (int[]){count, 1}, numbers_of(tape, count, rows, team->advantages));
@@ -113,7 +102,7 @@ void mer_agent_update(MerTeam *team, MerAgent *agent, int count, const int *rows
 void mer_critic_update(MerTeam *team, int count, const int *rows)
 {
     mer_tape_reset(team->tape);
-    const float *seen =
-        rows_of(team->tape, count, rows, team->critic.seen, team->critic.observation);
+    const float *seen = rows_of(team->tape, count, rows, team->critic.seen,
+                                (size_t)team->critic.observation * sizeof *seen);
     step(team, value_loss(team, mer_critic_run(team, count, seen), count, rows));
 }

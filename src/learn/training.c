@@ -55,10 +55,8 @@ static MerTensor *loss_of(const MerTraining *t, const MerTrainingHooks *hooks, i
 
 static double rate_now(const MerTraining *t, double first, int batches)
 {
-    MerRate cosine = {
-        .kind = MER_RATE_COSINE, .first = first, .total = (int64_t)t->rule.epochs * batches};
     if (t->rule.schedule == 0) {
-        return mer_rate_at(&cosine, t->step);
+        return mer_rate_cosine(first, (int64_t)t->rule.epochs * batches, t->step);
     }
     for (int i = 0; i < t->rule.steps.count; i++) {
         bool is_past = (double)t->step >= t->rule.steps.values[i] * batches;

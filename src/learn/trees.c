@@ -4,6 +4,7 @@
 
 #include "base/json_read.h"
 #include "base/memory.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -33,35 +34,46 @@ void mer_trees_clear(MerTrees *trees)
     *trees = (MerTrees){0};
 }
 
-typedef struct Ranked {
-    float value;
-    int   index;
-} Ranked;
+typedef struct Ranking { /* of `count` rows, the highest value first */
+    int     count;
+    double *costs;
+    int    *order, *truth, *said;
+} Ranking;
 
-static int by_value(const void *a, const void *b)
+static Ranking ranking_open(int count)
 {
-    const Ranked *x = a, *y = b;
-    return x->value != y->value ? (x->value < y->value) - (x->value > y->value)
-                                : (x->index > y->index) - (x->index < y->index);
+    size_t memory = (size_t)count + 1;
+    int   *places = mer_heap_zeroed(3 * memory, sizeof *places);
+    return (Ranking){count, mer_heap_zeroed(memory, sizeof(double)), places, places + memory,
+                     places + 2 * memory};
 }
 
-/* places[i] is the place of row i, the highest value first. */
-static void rank(int count, const float *values, Ranked *sorted, int *places)
+static void ranking_close(Ranking *ranking)
 {
-    for (int i = 0; i < count; i++) {
-        sorted[i] = (Ranked){values[i], i};
+    free(ranking->costs);
+    free(ranking->order);
+}
+
+/* places[i] is the place of row i. */
+static void rank(const Ranking *ranking, const float *values, int *places)
+{
+    for (int i = 0; i < ranking->count; i++) {
+        ranking->costs[i] = -(double)values[i];
     }
-    qsort(sorted, (size_t)count, sizeof *sorted, by_value);
-    for (int i = 0; i < count; i++) {
-        places[sorted[i].index] = i;
+    mer_sort_order(ranking->costs, ranking->count, ranking->order);
+    for (int i = 0; i < ranking->count; i++) {
+        places[ranking->order[i]] = i;
     }
 }
 
 /* A row is among both best i from the later of its two places on. */
-static double recall_of(int count, const int *truth, const int *said, int at)
+static double recall_of(const Ranking *ranking, int at)
 {
-    double sum = 0;
-    int   *joined = mer_heap_zeroed((size_t)count + 1, sizeof *joined), common = 0;
+    double     sum = 0;
+    int        common = 0, count = ranking->count;
+    const int *truth = ranking->truth, *said = ranking->said;
+    int       *joined = ranking->order;
+    memset(joined, 0, (size_t)count * sizeof *joined);
     for (int i = 0; i < count; i++) {
         joined[truth[i] > said[i] ? truth[i] : said[i]]++;
     }
@@ -70,22 +82,16 @@ static double recall_of(int count, const int *truth, const int *said, int at)
         common += joined[i];
         sum += (double)common / (i + 1);
     }
-    free(joined);
     return at > 0 ? sum / at : 0;
 }
 
 double mer_average_recall(int count, const float *labels, const float *predictions, int at)
 {
-    size_t  memory = (size_t)count + 1;
-    Ranked *sorted = mer_heap_zeroed(memory, sizeof *sorted);
-    int    *truth = mer_heap_zeroed(memory, sizeof *truth);
-    int    *said = mer_heap_zeroed(memory, sizeof *said);
-    rank(count, labels, sorted, truth);
-    rank(count, predictions, sorted, said);
-    double recall = recall_of(count, truth, said, at);
-    free(said);
-    free(truth);
-    free(sorted);
+    Ranking ranking = ranking_open(count);
+    rank(&ranking, labels, ranking.truth);
+    rank(&ranking, predictions, ranking.said);
+    double recall = recall_of(&ranking, at);
+    ranking_close(&ranking);
     return recall;
 }
 
@@ -148,14 +154,11 @@ static MerStatus make_matrix(const MerTreeSpec *spec, const MerTreeData *data,
 static MerStatus boost(BoosterHandle booster, DMatrixHandle matrix, const MerTreeSpec *spec,
                        const MerTreeData *data, MerError *error)
 {
-    size_t    count = (size_t)data->row_count + 1;
-    Ranked   *sorted = mer_heap_zeroed(count, sizeof *sorted);
-    int      *truth = mer_heap_zeroed(count, sizeof *truth);
-    int      *said = mer_heap_zeroed(count, sizeof *said);
+    Ranking   ranking = ranking_open(data->row_count);
     double    best = -1;
     int       best_round = 0;
     MerStatus status = MER_OK;
-    rank(data->row_count, data->labels, sorted, truth);
+    rank(&ranking, data->labels, ranking.truth);
     for (int r = 0; r < spec->rounds && status == MER_OK && r - best_round <= spec->patience; r++) {
         bst_ulong    length;
         const float *values;
@@ -164,15 +167,13 @@ static MerStatus boost(BoosterHandle booster, DMatrixHandle matrix, const MerTre
             status = check(XGBoosterPredict(booster, matrix, 1, 0, 0, &length, &values), error);
         }
         if (status == MER_OK) {
-            rank(data->row_count, values, sorted, said);
-            double recall = recall_of(data->row_count, truth, said, spec->recall_at);
+            rank(&ranking, values, ranking.said);
+            double recall = recall_of(&ranking, spec->recall_at);
             best_round = recall > best ? r : best_round;
             best = recall > best ? recall : best;
         }
     }
-    free(said);
-    free(truth);
-    free(sorted);
+    ranking_close(&ranking);
     return status;
 }
 
@@ -231,6 +232,17 @@ static MerStatus read_trees(BoosterHandle booster, int depth, int columns, MerTr
     return MER_OK;
 }
 
+/* Leaves the matrix and the booster to the caller, whatever happens. */
+static MerStatus train(MerTrees *trees, const MerTreeSpec *spec, const MerTreeData *data,
+                       DMatrixHandle *matrix, BoosterHandle *booster, MerError *error)
+{
+    MER_TRY(make_matrix(spec, data, matrix, error));
+    MER_TRY(check(XGBoosterCreate(matrix, 1, booster), error));
+    MER_TRY(set_parameters(*booster, spec, error));
+    MER_TRY(boost(*booster, *matrix, spec, data, error));
+    return read_trees(*booster, spec->depth, data->columns, trees, error);
+}
+
 MerStatus mer_trees_train(MerTrees *trees, const MerTreeSpec *spec, const MerTreeData *data,
                           MerError *error)
 {
@@ -243,19 +255,7 @@ MerStatus mer_trees_train(MerTrees *trees, const MerTreeSpec *spec, const MerTre
                              "and column and depth 1 .. %d",
                              data->row_count, data->columns, spec->depth, MOST_DEPTH);
     }
-    MerStatus status = make_matrix(spec, data, &matrix, error);
-    if (status == MER_OK) {
-        status = check(XGBoosterCreate(&matrix, 1, &booster), error);
-    }
-    if (status == MER_OK) {
-        status = set_parameters(booster, spec, error);
-    }
-    if (status == MER_OK) {
-        status = boost(booster, matrix, spec, data, error);
-    }
-    if (status == MER_OK) {
-        status = read_trees(booster, spec->depth, data->columns, trees, error);
-    }
+    MerStatus status = train(trees, spec, data, &matrix, &booster, error);
     if (booster != NULL) {
         XGBoosterFree(booster);
     }

@@ -45,9 +45,7 @@ typedef enum MerPointwiseKind {
     MER_POINTWISE_SIGMOID,
     MER_POINTWISE_EXP,
     MER_POINTWISE_LOG,
-    MER_POINTWISE_SQRT,
     MER_POINTWISE_SQUARE,
-    MER_POINTWISE_GELU,
     MER_POINTWISE_AFFINE, /* p x + q */
     MER_POINTWISE_CLAMP   /* p .. q */
 } MerPointwiseKind;
@@ -66,8 +64,7 @@ typedef enum MerPairKind {
     MER_PAIR_SUB,
     MER_PAIR_MUL,
     MER_PAIR_DIV,
-    MER_PAIR_MINIMUM,
-    MER_PAIR_MAXIMUM
+    MER_PAIR_MINIMUM
 } MerPairKind;
 
 typedef struct
@@ -82,16 +79,14 @@ typedef struct
 } MerPair;
 
 typedef enum MerReductionKind {
-    MER_REDUCTION_SUM,   /* in float, in order */
-    MER_REDUCTION_TOTAL, /* of everything: in double */
-    MER_REDUCTION_MAX
+    MER_REDUCTION_SUM,  /* in float, in order */
+    MER_REDUCTION_TOTAL /* of everything: in double */
 } MerReductionKind;
 
 typedef struct MerReduction { /* x (outer, length, inner) -> y (outer, inner); back: dx += */
     MerReductionKind kind;
     int64_t          outer, length, inner;
-    float            factor; /* of a sum */
-    int             *winner; /* of a maximum */
+    float            factor;
     const float     *x, *dy;
     float           *y, *dx;
 } MerReduction;
@@ -151,13 +146,13 @@ typedef struct MerMove { /* copies or adds a box of numbers from one order to an
     float       *to;
 } MerMove;
 
-typedef enum MerLossKind { MER_LOSS_CROSS_ENTROPY, MER_LOSS_MSE, MER_LOSS_HUBER } MerLossKind;
+typedef enum MerLossKind { MER_LOSS_CROSS_ENTROPY, MER_LOSS_MSE } MerLossKind;
 
 typedef struct MerLoss { /* the mean; leaves its gradient in `grad` */
     MerLossKind  kind;
     int64_t      rows;
-    int          width;    /* 1 but for cross-entropy */
-    float        constant; /* smoothing, or delta */
+    int          width; /* 1 but for cross-entropy */
+    float        smoothing;
     const float *x, *target;
     const int   *labels;
     float       *grad;

@@ -4,8 +4,6 @@
  * that the shapes alone decide, so that results do not depend on how many threads there are. */
 #include "tensor/dnnl_inside.h"
 
-#include "base/memory.h"
-
 static dnnl_status_t start(MerDnnl *state)
 {
     MER_DNNL_TRY(dnnl_engine_create(&state->engine, dnnl_cpu, 0));
@@ -21,9 +19,11 @@ static dnnl_status_t start(MerDnnl *state)
 
 static void *open_dnnl(MerTape *tape)
 {
-    MerDnnl *state = mer_heap_zeroed(1, sizeof *state);
+    MerArena *arena = mer_arena_new();
+    MerDnnl  *state = MER_NEW(arena, MerDnnl);
+    state->arena = arena;
     state->worker_count = mer_tape_threads(tape);
-    state->workers = mer_heap_zeroed((size_t)state->worker_count, sizeof *state->workers);
+    state->workers = MER_ARRAY(arena, MerDnnlWorker, state->worker_count);
     dnnl_status_t status = start(state);
     if (status != dnnl_success) {
         mer_dnnl_fail(tape, status, "CPU engine");

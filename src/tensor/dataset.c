@@ -1,11 +1,9 @@
 /* IDX files as image sets. */
-#include "tensor/dataset_inside.h"
-
-#include "base/file.h"
+#include "tensor/dataset.h"
 
 #include <limits.h>
 
-enum { LARGEST_FILE = 1 << 30 };
+enum { MOST_NUMBERS = 1 << 30 };
 
 static uint32_t big_endian(const unsigned char *bytes)
 {
@@ -37,7 +35,7 @@ MerStatus mer_idx_parse(const char *path, const void *data, size_t size, MerIdx 
     for (int i = 0; i < idx->rank; i++) {
         uint32_t length = big_endian(bytes + 4 + 4 * i);
         bool     is_large =
-            length > INT_MAX || (length > 0 && idx->size > LARGEST_FILE / (int64_t)length);
+            length > INT_MAX || (length > 0 && idx->size > MOST_NUMBERS / (int64_t)length);
         if (is_large) {
             return mer_error_set(error, MER_INVALID, "%s: byte %d: size %lu is too large", path,
                                  4 + 4 * i, (unsigned long)length);
@@ -51,14 +49,6 @@ MerStatus mer_idx_parse(const char *path, const void *data, size_t size, MerIdx 
     }
     idx->bytes = bytes + header;
     return MER_OK;
-}
-
-MerStatus mer_idx_read(const char *path, MerArena *arena, MerIdx *idx, MerError *error)
-{
-    char  *data;
-    size_t size;
-    MER_TRY(mer_file_read(path, LARGEST_FILE, arena, &data, &size, error));
-    return mer_idx_parse(path, data, size, idx, error);
 }
 
 static MerStatus read_labels(const char *path, const MerIdx *idx, MerArena *arena,
@@ -93,8 +83,8 @@ static void take_shape(const MerIdx *idx, MerDataset *dataset)
 }
 
 MerStatus mer_dataset_from_idx(const char *images_path, const MerIdx *images,
-                               const char *labels_path, const MerIdx *labels, double offset,
-                               double scale, MerArena *arena, MerDataset *dataset, MerError *error)
+                               const char *labels_path, const MerIdx *labels, double scale,
+                               MerArena *arena, MerDataset *dataset, MerError *error)
 {
     if (images->rank < 2 || images->size == 0) {
         return mer_error_set(error, MER_INVALID,
@@ -107,18 +97,8 @@ MerStatus mer_dataset_from_idx(const char *images_path, const MerIdx *images,
     float *values = MER_ARRAY(arena, float, images->size);
     for (int64_t i = 0; i < images->size; i++) {
         int value = images->is_signed ? (signed char)images->bytes[i] : images->bytes[i];
-        values[i] = (float)((value - offset) / scale);
+        values[i] = (float)(value / scale);
     }
     dataset->images = values;
     return read_labels(labels_path, labels, arena, dataset, error);
-}
-
-MerStatus mer_dataset_read(const char *images_path, const char *labels_path, double offset,
-                           double scale, MerArena *arena, MerDataset *dataset, MerError *error)
-{
-    MerIdx images, labels;
-    MER_TRY(mer_idx_read(images_path, arena, &images, error));
-    MER_TRY(mer_idx_read(labels_path, arena, &labels, error));
-    return mer_dataset_from_idx(images_path, &images, labels_path, &labels, offset, scale, arena,
-                                dataset, error);
 }

@@ -23,7 +23,6 @@ typedef struct MerIdx {
 
 MerStatus mer_idx_parse(const char *path, const void *data, size_t size, MerIdx *idx,
                         MerError *error);
-MerStatus mer_idx_read(const char *path, MerArena *arena, MerIdx *idx, MerError *error);
 
 typedef struct MerDataset {
     int          count, channels, height, width, classes;
@@ -31,10 +30,11 @@ typedef struct MerDataset {
     const int   *labels; /* 0 .. classes - 1 */
 } MerDataset;
 
-/* Images (count, ..., rows, columns), what is in between being channels, and labels (count); a number x
- * becomes (x - offset) / scale. */
-MerStatus mer_dataset_read(const char *images_path, const char *labels_path, double offset,
-                           double scale, MerArena *arena, MerDataset *dataset, MerError *error);
+/* Images (count, ..., rows, columns), what is in between being channels, and labels (count); numbers are
+ * divided by `scale`. */
+MerStatus mer_dataset_from_idx(const char *images_path, const MerIdx *images,
+                               const char *labels_path, const MerIdx *labels, double scale,
+                               MerArena *arena, MerDataset *dataset, MerError *error);
 
 /* Images to train on and images to test with, of one shape. */
 typedef struct MerDatasetPair {
@@ -54,14 +54,6 @@ MerStatus mer_dataset_open(const char *name, const char *root, MerArena *arena,
 
 /* Whether mer_dataset_open would find a folder, or has the images built in. */
 bool mer_dataset_is_there(const char *name, const char *root);
-
-/* Records of CIFAR: `labels` label bytes, of which the last counts, then 3 planes of 32 x 32. Gives their
- * number, or -1 with an error. */
-int64_t mer_cifar_count(const char *path, size_t size, int labels, MerError *error);
-/* The images (count, 3, 32, 32), of 0 .. 1, and labels of a whole file; labels are below `classes`. */
-MerStatus mer_cifar_parse(const char *path, const unsigned char *bytes, size_t size,
-                          int label_bytes, int classes, float *images, int *labels,
-                          MerError *error);
 
 /* How images of a batch differ from those of the set, each by its own random stream. */
 typedef struct MerAugment {

@@ -1,5 +1,5 @@
 /* Image sets by name: the digits that are built in, and folders of IDX or CIFAR files. */
-#include "tensor/dataset_inside.h"
+#include "tensor/dataset.h"
 
 #include "base/descriptor.h"
 #include "base/file.h"
@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { LARGEST_FILE = 1 << 30, CIFAR_SIDE = 32, CIFAR_PIXELS = 3 * CIFAR_SIDE * CIFAR_SIDE };
+enum { LARGEST_FILE = 1 << 30 };
+enum { CIFAR_SIDE = 32, CIFAR_PIXELS = 3 * CIFAR_SIDE * CIFAR_SIDE, CIFAR_FILES = 5 };
 
 #define ASSET(name)                                                                                \
     extern const unsigned char mer_asset_##name[];                                                 \
@@ -27,8 +28,10 @@ typedef struct File {
     size_t               size;
 } File;
 
-typedef struct Files { /* training and test; images and labels in turn, CIFAR has one kind */
-    File images[2], labels[2];
+enum { IMAGES, LABELS };
+
+typedef struct Files {
+    File file[2][2]; /* training and test; images and labels */
 } Files;
 
 static double scale_of(const MerIdx *train)
@@ -96,45 +99,34 @@ static const char *strange_labels(const Files *files, const MerDatasetPair *pair
             return mer_arena_format(arena,
                                     "%s: image %d has label %d, which no training image has: a "
                                     "wrong label? There will be %d classes",
-                                    files->labels[1].path, i, test->labels[i], test->classes);
+                                    files->file[1][LABELS].path, i, test->labels[i], test->classes);
         }
     }
-    return gap_in(&pair->train, files->labels[0].path, arena);
+    return gap_in(&pair->train, files->file[0][LABELS].path, arena);
 }
 
 static MerStatus pair_from_idx(const Files *files, MerArena *arena, MerDatasetPair *pair,
                                MerError *error)
 {
     MerDataset *parts[2] = {&pair->train, &pair->test};
-    MerIdx      images[2], labels[2];
-    for (int p = 0; p < 2; p++) {
-        const File *i = &files->images[p], *l = &files->labels[p];
-        MER_TRY(mer_idx_parse(i->path, i->bytes, i->size, &images[p], error));
-        MER_TRY(mer_idx_parse(l->path, l->bytes, l->size, &labels[p], error));
+    MerIdx      idx[2][2];
+    for (int i = 0; i < 4; i++) {
+        const File *file = &files->file[i / 2][i % 2];
+        pair->hash = mer_hash_bytes(pair->hash, file->bytes, file->size);
+        MER_TRY(mer_idx_parse(file->path, file->bytes, file->size, &idx[i / 2][i % 2], error));
     }
-    double scale = scale_of(&images[0]);
+    double scale = scale_of(&idx[0][IMAGES]);
     for (int p = 0; p < 2; p++) {
-        MER_TRY(mer_dataset_from_idx(files->images[p].path, &images[p], files->labels[p].path,
-                                     &labels[p], 0, scale, arena, parts[p], error));
+        MER_TRY(mer_dataset_from_idx(files->file[p][IMAGES].path, &idx[p][IMAGES],
+                                     files->file[p][LABELS].path, &idx[p][LABELS], scale, arena,
+                                     parts[p], error));
     }
-    pair->is_signed = images[0].is_signed;
+    pair->is_signed = idx[0][IMAGES].is_signed;
     int classes =
         pair->train.classes > pair->test.classes ? pair->train.classes : pair->test.classes;
     pair->train.classes = pair->test.classes = classes;
     pair->remark = strange_labels(files, pair, arena);
-    return check_alike(pair, files->images[1].path, error);
-}
-
-static uint64_t hash_of(const Files *files)
-{
-    uint64_t hash = 0;
-    for (int p = 0; p < 2; p++) {
-        hash = mer_hash_bytes(hash, files->images[p].bytes, files->images[p].size);
-        if (files->labels[p].bytes != NULL) {
-            hash = mer_hash_bytes(hash, files->labels[p].bytes, files->labels[p].size);
-        }
-    }
-    return hash;
+    return check_alike(pair, files->file[1][IMAGES].path, error);
 }
 
 static MerStatus read_whole(const char *path, MerArena *arena, File *file, MerError *error)
@@ -175,17 +167,16 @@ static const char *find(const char *folder, const char *part, bool is_labels, Me
 
 static bool find_idx(const char *folder, Files *files, MerArena *arena)
 {
-    for (int p = 0; p < 2; p++) {
-        for (int l = 0; l < 2; l++) {
-            const char *path = find(folder, p == 0 ? "train-" : "test-", l == 1, arena);
-            if (path == NULL && p == 1) {
-                path = find(folder, "t10k-", l == 1, arena);
-            }
-            if (path == NULL) {
-                return false;
-            }
-            *(l == 1 ? &files->labels[p] : &files->images[p]) = (File){.path = path};
+    for (int i = 0; i < 4; i++) {
+        bool        is_test = i / 2 == 1, is_labels = i % 2 == LABELS;
+        const char *path = find(folder, is_test ? "test-" : "train-", is_labels, arena);
+        if (path == NULL && is_test) {
+            path = find(folder, "t10k-", is_labels, arena);
         }
+        if (path == NULL) {
+            return false;
+        }
+        files->file[i / 2][i % 2] = (File){.path = path};
     }
     return true;
 }
@@ -196,69 +187,85 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-static MerStatus read_cifar_part(const char *folder, const char *const *names, int count,
-                                 int label_bytes, int classes, MerArena *arena, MerDataset *d,
-                                 uint64_t *hash, MerError *error)
+static bool is_folder(const char *path)
 {
-    File    files[5];
-    int64_t record = CIFAR_PIXELS + label_bytes, at = 0;
-    *d = (MerDataset){.channels = 3, .height = CIFAR_SIDE, .width = CIFAR_SIDE, .classes = classes};
-    for (int f = 0; f < count; f++) {
-        const char *path = mer_arena_format(arena, "%s/%s", folder, names[f]);
-        MER_TRY(read_whole(path, arena, &files[f], error));
-        int64_t images = mer_cifar_count(path, files[f].size, label_bytes, error);
-        if (images < 0) {
-            return MER_INVALID;
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+typedef struct Cifar { /* records of label bytes, of which the last counts, and three planes */
+    int         label_bytes, classes;
+    const char *names[2][CIFAR_FILES]; /* training and test */
+} Cifar;
+
+static const Cifar cifars[] = {{1,
+                                10,
+                                {{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
+                                  "data_batch_4.bin", "data_batch_5.bin"},
+                                 {"test_batch.bin"}}},
+                               {2, 100, {{"train.bin"}, {"test.bin"}}}};
+
+static MerStatus parse_cifar(const Cifar *kind, const File *file, float *images, int *labels,
+                             MerError *error)
+{
+    const unsigned char *end = file->bytes + file->size;
+    for (const unsigned char *at = file->bytes; at < end; at += CIFAR_PIXELS, labels++) {
+        at += kind->label_bytes;
+        *labels = at[-1];
+        if (*labels >= kind->classes) {
+            return mer_error_set(error, MER_INVALID, "%s: byte %lld: label %d, expected 0 to %d",
+                                 file->path, (long long)(at - 1 - file->bytes), *labels,
+                                 kind->classes - 1);
         }
-        d->count += (int)images;
-        *hash = mer_hash_bytes(*hash, files[f].bytes, files[f].size);
+        for (int j = 0; j < CIFAR_PIXELS; j++) {
+            *images++ = (float)at[j] / 255;
+        }
+    }
+    return MER_OK;
+}
+
+static MerStatus read_cifar(const char *folder, const Cifar *kind, int part, MerArena *arena,
+                            MerDataset *d, uint64_t *hash, MerError *error)
+{
+    File   files[CIFAR_FILES];
+    size_t record = (size_t)(CIFAR_PIXELS + kind->label_bytes);
+    int    count = 0, at = 0;
+    *d = (MerDataset){.channels = 3, .height = CIFAR_SIDE, .width = CIFAR_SIDE};
+    d->classes = kind->classes;
+    for (; count < CIFAR_FILES && kind->names[part][count] != NULL; count++) {
+        const char *path = mer_arena_format(arena, "%s/%s", folder, kind->names[part][count]);
+        if (count > 0 && !is_file(path)) {
+            break; /* a subset may have fewer batches */
+        }
+        MER_TRY(read_whole(path, arena, &files[count], error));
+        size_t size = files[count].size;
+        if (size == 0 || size % record != 0) {
+            return mer_error_set(
+                error, MER_INVALID,
+                "%s: byte %zu: the last record has %zu bytes, expected records of %zu", path,
+                size / record * record, size % record, record);
+        }
+        d->count += (int)(size / record);
+        *hash = mer_hash_bytes(*hash, files[count].bytes, size);
     }
     float *images = MER_ARRAY(arena, float, (int64_t)d->count *CIFAR_PIXELS + 1);
     int   *labels = MER_ARRAY(arena, int, d->count + 1);
-    for (int f = 0; f < count; f++) {
-        MER_TRY(mer_cifar_parse(files[f].path, files[f].bytes, files[f].size, label_bytes, classes,
-                                images + at * CIFAR_PIXELS, labels + at, error));
-        at += (int64_t)files[f].size / record;
+    for (int f = 0; f < count; at += (int)(files[f].size / record), f++) {
+        MER_TRY(
+            parse_cifar(kind, &files[f], images + (int64_t)at * CIFAR_PIXELS, labels + at, error));
     }
     d->images = images;
     d->labels = labels;
     return MER_OK;
 }
 
-static MerStatus read_cifar(const char *folder, bool is_hundred, MerArena *arena,
-                            MerDatasetPair *pair, MerError *error)
-{
-    static const char *const ten[] = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
-                                      "data_batch_4.bin", "data_batch_5.bin"};
-    static const char *const ten_test[] = {"test_batch.bin"};
-    static const char *const hundred[] = {"train.bin"}, *const hundred_test[] = {"test.bin"};
-    int label_bytes = is_hundred ? 2 : 1, classes = is_hundred ? 100 : 10;
-    int count = 1;
-    for (; !is_hundred && count < 5; count++) { /* a subset may have fewer batches */
-        if (!is_file(mer_arena_format(arena, "%s/%s", folder, ten[count]))) {
-            break;
-        }
-    }
-    MER_TRY(read_cifar_part(folder, is_hundred ? hundred : ten, count, label_bytes, classes, arena,
-                            &pair->train, &pair->hash, error));
-    return read_cifar_part(folder, is_hundred ? hundred_test : ten_test, 1, label_bytes, classes,
-                           arena, &pair->test, &pair->hash, error);
-}
-
 static MerStatus open_digits(MerArena *arena, MerDatasetPair *pair, MerError *error)
 {
 #define ASSET(name) {"built-in " #name, mer_asset_##name, mer_asset_##name##_size}
-    Files files = {{ASSET(digits_train_images), ASSET(digits_test_images)},
-                   {ASSET(digits_train_labels), ASSET(digits_test_labels)}};
+    Files files = {{{ASSET(digits_train_images), ASSET(digits_train_labels)},
+                    {ASSET(digits_test_images), ASSET(digits_test_labels)}}};
 #undef ASSET
-    pair->hash = hash_of(&files);
     return pair_from_idx(&files, arena, pair, error);
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 static MerStatus open_folder(const char *folder, MerArena *arena, MerDatasetPair *pair,
@@ -266,17 +273,17 @@ static MerStatus open_folder(const char *folder, MerArena *arena, MerDatasetPair
 {
     Files files;
     if (find_idx(folder, &files, arena)) {
-        for (int p = 0; p < 2; p++) {
-            MER_TRY(read_whole(files.images[p].path, arena, &files.images[p], error));
-            MER_TRY(read_whole(files.labels[p].path, arena, &files.labels[p], error));
+        for (int i = 0; i < 4; i++) {
+            File *file = &files.file[i / 2][i % 2];
+            MER_TRY(read_whole(file->path, arena, file, error));
         }
-        pair->hash = hash_of(&files);
         return pair_from_idx(&files, arena, pair, error);
     }
-    for (int hundred = 0; hundred < 2; hundred++) {
-        const char *first = hundred ? "train.bin" : "data_batch_1.bin";
-        if (is_file(mer_arena_format(arena, "%s/%s", folder, first))) {
-            return read_cifar(folder, hundred, arena, pair, error);
+    for (size_t i = 0; i < sizeof cifars / sizeof *cifars; i++) {
+        const Cifar *kind = &cifars[i];
+        if (is_file(mer_arena_format(arena, "%s/%s", folder, kind->names[0][0]))) {
+            MER_TRY(read_cifar(folder, kind, 0, arena, &pair->train, &pair->hash, error));
+            return read_cifar(folder, kind, 1, arena, &pair->test, &pair->hash, error);
         }
     }
     return mer_error_set(

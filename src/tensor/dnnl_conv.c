@@ -46,30 +46,25 @@ static dnnl_status_t op_desc(MerDnnlKind kind, const MerDnnlKey *key, dnnl_convo
     }
 }
 
-static dnnl_status_t make_conv(const MerDnnl *state, const MerDnnlKey *key, MerDnnlRecipe *recipe)
+static dnnl_status_t make_conv(const MerDnnl *state, const MerDnnlKey *key, MerDnnlKernel *kernel,
+                               dnnl_primitive_desc_t *desc)
 {
-    static const MerDnnlRecipe recipes[] = {
-        [MER_DNNL_CONV] = {NULL,
-                           3,
-                           {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS},
-                           {true, false, true}},
-        [MER_DNNL_CONV_DATA] = {NULL,
-                                3,
-                                {DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_SRC},
-                                {true, false, true}},
-        [MER_DNNL_CONV_WEIGHTS] = {NULL,
-                                   3,
-                                   {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS,
-                                    DNNL_ARG_DIFF_BIAS},
-                                   {true, true}},
+    /* two images and weights, in the kernel's order, and the bias */
+    static const int arguments[][4] = {
+        [MER_DNNL_CONV] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS},
+        [MER_DNNL_CONV_DATA] = {DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_SRC},
+        [MER_DNNL_CONV_WEIGHTS] = {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS,
+                                   DNNL_ARG_DIFF_BIAS},
     };
+    bool                    is_of_weights = key->kind == MER_DNNL_CONV_WEIGHTS;
     dnnl_convolution_desc_t forward, op;
     MER_DNNL_TRY(op_desc(MER_DNNL_CONV, key, &forward));
     MER_DNNL_TRY(op_desc((MerDnnlKind)key->kind, key, &op));
-    *recipe = recipes[key->kind];
-    recipe->count += key->has_bias;
-    return mer_dnnl_describe(state, &forward, key->kind != MER_DNNL_CONV ? &op : NULL,
-                             &recipe->desc);
+    kernel->count = 3 + key->has_bias;
+    kernel->is_image[0] = true;
+    kernel->is_image[is_of_weights ? 1 : 2] = true;
+    memcpy(kernel->arguments, arguments[key->kind], sizeof arguments[0]);
+    return mer_dnnl_describe(state, &forward, key->kind != MER_DNNL_CONV ? &op : NULL, desc);
 }
 
 /* For one of `chunks` equal parts of the batch. */
@@ -103,33 +98,47 @@ static int chunks_of(const MerConvolution *conv, const MerTensor *weight, const 
     return mer_dnnl_chunks(y->shape[0], conv->groups > 1 ? LIKE_PRODUCTS * products : products);
 }
 
+/* Forwards: y from x; else x's gradient from that of y. Without data: the tape has failed. */
+static MerBlocked convolve(MerTape *tape, MerDnnlKind kind, const MerConvolution *conv,
+                           MerTensor *x, MerTensor *weight, MerTensor *bias, MerTensor *y)
+{
+    int            chunks = chunks_of(conv, weight, y);
+    bool           is_back = kind == MER_DNNL_CONV_DATA;
+    MerDnnlKey     key = conv_key(kind, conv, x, weight, bias, y, chunks);
+    MerDnnlKernel *kernel = mer_dnnl_kernel(tape, &key, make_conv);
+    if (kernel == NULL) {
+        return (MerBlocked){0};
+    }
+    const MerLayout *from = kernel->layouts[0], *to = kernel->layouts[2];
+    MerBlocked       out = {mer_form_memory(tape, is_back ? x : y, to), to};
+    mer_dnnl_run(tape, kernel, chunks,
+                 (void *[]){is_back ? mer_dnnl_grad(tape, y, from) : mer_dnnl_data(tape, x, from),
+                            mer_dnnl_data(tape, weight, kernel->layouts[1]), out.data,
+                            bias != NULL ? mer_tensor_data(tape, bias) : NULL},
+                 (size_t[]){kernel->bytes[0], 0, kernel->bytes[2], 0});
+    return out;
+}
+
 void mer_dnnl_conv(MerTape *tape, const MerConvolution *conv, MerTensor *x, MerTensor *weight,
                    MerTensor *bias, MerTensor *y)
 {
-    int            chunks = chunks_of(conv, weight, y);
-    MerDnnlKey     key = conv_key(MER_DNNL_CONV, conv, x, weight, bias, y, chunks);
-    MerDnnlKernel *kernel = mer_dnnl_kernel(tape, &key, make_conv);
-    if (kernel == NULL) {
+    if (mer_dnnl_is_product(conv, weight, y)) {
+        mer_dnnl_product_conv(tape, x, weight, bias, y);
         return;
     }
-    const MerLayout *layout = kernel->layouts[2];
-    float           *out = mer_form_memory(tape, y, layout);
-    mer_dnnl_run(tape, kernel, chunks,
-                 (void *[]){mer_dnnl_data(tape, x, kernel->layouts[0]),
-                            mer_dnnl_data(tape, weight, kernel->layouts[1]), out,
-                            bias != NULL ? mer_tensor_data(tape, bias) : NULL},
-                 (size_t[]){kernel->bytes[0], 0, kernel->bytes[2], 0});
-    mer_data_set(y, (MerBlocked){out, layout});
+    MerBlocked out = convolve(tape, MER_DNNL_CONV, conv, x, weight, bias, y);
+    if (out.data != NULL) {
+        mer_data_set(y, out);
+    }
 }
 
-/* The sum of what the chunks gave, `count` numbers each. */
-static float *sum_of(MerTape *tape, float *parts, int chunks, int64_t count)
+float *mer_dnnl_sum(MerTape *tape, float *rows, int count, int64_t width)
 {
-    if (chunks == 1) {
-        return parts;
+    if (count == 1) {
+        return rows;
     }
-    MerReduction op = {MER_REDUCTION_SUM, 1, chunks, count, .factor = 1, .x = parts};
-    op.y = mer_workspace_floats(tape->workspace, count);
+    MerReduction op = {MER_REDUCTION_SUM, 1, count, width, .factor = 1, .x = rows};
+    op.y = mer_workspace_floats(tape->workspace, width);
     tape->backend.reduce(tape, &op);
     return op.y;
 }
@@ -159,32 +168,30 @@ static void weights_backward(MerTape *tape, const MerConvolution *conv, MerTenso
                             mer_dnnl_grad(tape, y, kernel->layouts[1]), dw, db},
                  steps);
     if (weight->needs_grad) {
-        dw = sum_of(tape, dw, chunks, size);
+        dw = mer_dnnl_sum(tape, dw, chunks, size);
         mer_grad_give(tape, weight, (MerBlocked){dw, kernel->layouts[2]}, false);
     }
     if (bias != NULL && bias->needs_grad) {
-        mer_grad_give_plain(tape, bias, sum_of(tape, db, chunks, bias->size), false);
+        mer_grad_give_plain(tape, bias, mer_dnnl_sum(tape, db, chunks, bias->size), false);
     }
 }
 
 void mer_dnnl_conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor *x,
                             MerTensor *weight, MerTensor *bias, MerTensor *y)
 {
-    if (weight->needs_grad || (bias != NULL && bias->needs_grad)) {
+    if (mer_dnnl_is_product(conv, weight, y)) {
+        mer_dnnl_product_backward(tape, x, weight, bias, y);
+        return;
+    }
+    if (mer_dnnl_is_small_depthwise(conv, x, weight)) {
+        mer_dnnl_depthwise_weights(tape, conv, x, weight, bias, y);
+    } else if (weight->needs_grad || (bias != NULL && bias->needs_grad)) {
         weights_backward(tape, conv, x, weight, bias, y);
     }
     if (x->needs_grad) {
-        int            chunks = chunks_of(conv, weight, y);
-        MerDnnlKey     key = conv_key(MER_DNNL_CONV_DATA, conv, x, weight, NULL, y, chunks);
-        MerDnnlKernel *kernel = mer_dnnl_kernel(tape, &key, make_conv);
-        if (kernel == NULL) {
-            return;
+        MerBlocked dx = convolve(tape, MER_DNNL_CONV_DATA, conv, x, weight, NULL, y);
+        if (dx.data != NULL) {
+            mer_grad_give(tape, x, dx, false);
         }
-        float *dx = mer_form_memory(tape, x, kernel->layouts[2]);
-        mer_dnnl_run(tape, kernel, chunks,
-                     (void *[]){mer_dnnl_grad(tape, y, kernel->layouts[0]),
-                                mer_dnnl_data(tape, weight, kernel->layouts[1]), dx},
-                     (size_t[]){kernel->bytes[0], 0, kernel->bytes[2]});
-        mer_grad_give(tape, x, (MerBlocked){dx, kernel->layouts[2]}, false);
     }
 }

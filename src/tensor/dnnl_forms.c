@@ -6,7 +6,10 @@
 const MerLayout *mer_dnnl_image_layout(MerTape *tape, const int shape[4], int lanes)
 {
     dnnl_dims_t        dims = {1, shape[1], shape[2], shape[3]};
-    dnnl_format_tag_t  tag = lanes == 16 ? dnnl_aBcd16b : lanes == 8 ? dnnl_aBcd8b : dnnl_aBcd4b;
+    dnnl_format_tag_t  tag = lanes == 16  ? dnnl_aBcd16b
+                             : lanes == 8 ? dnnl_aBcd8b
+                             : lanes == 4 ? dnnl_aBcd4b
+                                          : dnnl_acdb;
     dnnl_memory_desc_t desc;
     const MerLayout   *layout = NULL;
     dnnl_status_t      status = dnnl_memory_desc_init_by_tag(&desc, 4, dims, dnnl_f32, tag);
@@ -30,19 +33,19 @@ static dnnl_memory_desc_t desc_of(const MerDnnlKey *key, const MerLayout *layout
 }
 
 static dnnl_status_t make_reorder(const MerDnnl *state, const MerDnnlKey *key,
-                                  MerDnnlRecipe *recipe)
+                                  MerDnnlKernel *kernel, dnnl_primitive_desc_t *desc)
 {
     dnnl_memory_desc_t known = desc_of(key, key->from != NULL ? key->from : key->to);
     dnnl_memory_desc_t plain, from, to;
     MER_DNNL_TRY(mer_dnnl_plain_desc(known.ndims, known.dims, &plain));
     from = key->from != NULL ? desc_of(key, key->from) : plain;
     to = key->to != NULL ? desc_of(key, key->to) : plain;
-    recipe->count = 2;
-    recipe->arguments[0] = DNNL_ARG_FROM;
-    recipe->arguments[1] = DNNL_ARG_TO;
-    recipe->is_image[0] = recipe->is_image[1] = key->x[0] > 0;
-    return dnnl_reorder_primitive_desc_create(&recipe->desc, &from, state->engine, &to,
-                                              state->engine, state->attributes);
+    kernel->count = 2;
+    kernel->arguments[0] = DNNL_ARG_FROM;
+    kernel->arguments[1] = DNNL_ARG_TO;
+    kernel->is_image[0] = kernel->is_image[1] = key->x[0] > 0;
+    return dnnl_reorder_primitive_desc_create(desc, &from, state->engine, &to, state->engine,
+                                              state->attributes);
 }
 
 void mer_dnnl_reorder(MerTape *tape, const MerTensor *shape, const MerLayout *from,

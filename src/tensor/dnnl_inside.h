@@ -4,6 +4,7 @@
 #ifndef MERCATOR_TENSOR_DNNL_INSIDE_H
 #define MERCATOR_TENSOR_DNNL_INSIDE_H
 
+#include "mercator/arena.h"
 #include "tensor/tape.h"
 
 #include <dnnl.h>
@@ -37,21 +38,15 @@ typedef struct MerDnnlKey { /* all that a kernel depends on; unused parts are ze
 
 enum { MER_DNNL_ARGUMENTS = 19, MER_DNNL_BUCKETS = 256, MER_DNNL_CHUNKS = 8 };
 
-typedef struct MerDnnlRecipe { /* what a kernel is made from */
-    dnnl_primitive_desc_t desc;
-    int                   count;
-    int                   arguments[MER_DNNL_ARGUMENTS];
-    bool                  is_image[MER_DNNL_ARGUMENTS]; /* the argument's first axis is the batch */
-} MerDnnlRecipe;
-
 typedef struct MerDnnlKernel {
     struct MerDnnlKernel *next;
     uint64_t              hash;
     MerDnnlKey            key;
     dnnl_primitive_t      primitive;
-    int                   count;
+    int                   count; /* of arguments */
     int                   arguments[MER_DNNL_ARGUMENTS];
-    const MerLayout      *layouts[MER_DNNL_ARGUMENTS]; /* NULL: plain */
+    bool                  is_image[MER_DNNL_ARGUMENTS]; /* the argument's first axis is the batch */
+    const MerLayout      *layouts[MER_DNNL_ARGUMENTS];  /* NULL: plain */
     size_t                bytes[MER_DNNL_ARGUMENTS];
     dnnl_memory_t        *memories; /* (workers, count + 1): the last is for scratch */
 } MerDnnlKernel;
@@ -61,7 +56,8 @@ typedef struct MerDnnlWorker { /* what each thread needs for itself */
     void         *scratch;
 } MerDnnlWorker;
 
-typedef struct MerDnnl { /* the state of a tape's backend */
+typedef struct MerDnnl {         /* the state of a tape's backend */
+    MerArena             *arena; /* of itself, its kernels and layouts */
     dnnl_engine_t         engine;
     dnnl_primitive_attr_t attributes;
     int                   worker_count;
@@ -96,9 +92,10 @@ dnnl_status_t mer_dnnl_layout(MerDnnl *state, const dnnl_memory_desc_t *desc, bo
 dnnl_status_t mer_dnnl_describe(const MerDnnl *state, const_dnnl_op_desc_t forward,
                                 const_dnnl_op_desc_t back, dnnl_primitive_desc_t *desc);
 
-/* The kernel of this key, which `make` describes the first time; NULL: the tape has failed. */
+/* The kernel of this key, which `make` describes the first time: arguments, which of them are images, and
+ * oneDNN's description. NULL: the tape has failed. */
 typedef dnnl_status_t (*MerDnnlMaker)(const MerDnnl *state, const MerDnnlKey *key,
-                                      MerDnnlRecipe *recipe);
+                                      MerDnnlKernel *kernel, dnnl_primitive_desc_t *desc);
 MerDnnlKernel *mer_dnnl_kernel(MerTape *tape, const MerDnnlKey *key, MerDnnlMaker make);
 
 /* How many equal parts a batch is done in: as many as there is work for, fixed by the shapes. `work`
@@ -113,8 +110,23 @@ bool mer_dnnl_run(MerTape *tape, MerDnnlKernel *kernel, int chunks, void *const 
 float *mer_dnnl_data(MerTape *tape, MerTensor *x, const MerLayout *layout);
 float *mer_dnnl_grad(MerTape *tape, MerTensor *y, const MerLayout *layout);
 
+/* The sum of `count` rows of `width` numbers, in their order. */
+float *mer_dnnl_sum(MerTape *tape, float *rows, int count, int64_t width);
+
+/* Convolutions of images of a few pixels. */
+bool mer_dnnl_is_product(const MerConvolution *conv, const MerTensor *weight, const MerTensor *y);
+void mer_dnnl_product_conv(MerTape *tape, MerTensor *x, MerTensor *weight, MerTensor *bias,
+                           MerTensor *y);
+void mer_dnnl_product_backward(MerTape *tape, MerTensor *x, MerTensor *weight, MerTensor *bias,
+                               MerTensor *y);
+bool mer_dnnl_is_small_depthwise(const MerConvolution *conv, const MerTensor *x,
+                                 const MerTensor *weight);
+void mer_dnnl_depthwise_weights(MerTape *tape, const MerConvolution *conv, MerTensor *x,
+                                MerTensor *weight, MerTensor *bias, MerTensor *y);
+
 /* Slots of MerBackend. */
-void                 mer_dnnl_close(void *state);
+void mer_dnnl_close(void *state);
+/* 0 lanes: pixel by pixel, all channels of one after the other. */
 const MerLayout     *mer_dnnl_image_layout(MerTape *tape, const int shape[4], int lanes);
 void                 mer_dnnl_reorder(MerTape *tape, const MerTensor *shape, const MerLayout *from,
                                       const float *source, const MerLayout *to, float *target);

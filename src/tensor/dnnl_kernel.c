@@ -88,7 +88,7 @@ dnnl_status_t mer_dnnl_layout(MerDnnl *state, const dnnl_memory_desc_t *given, b
             return dnnl_success;
         }
     }
-    MerDnnlLayout *fresh = mer_heap_zeroed(1, sizeof *fresh);
+    MerDnnlLayout *fresh = MER_NEW(state->arena, MerDnnlLayout);
     fresh->base.is_image = is_image;
     fresh->base.lanes = is_image ? lanes_of(&desc) : 0;
     fresh->base.size = (int64_t)((dnnl_memory_desc_get_size(&desc) + 3) / sizeof(float));
@@ -116,14 +116,12 @@ dnnl_status_t mer_dnnl_describe(const MerDnnl *state, const_dnnl_op_desc_t forwa
     return status;
 }
 
-static void free_kernel(MerDnnlKernel *kernel, int workers)
+static void close_kernel(MerDnnlKernel *kernel, int workers)
 {
     for (int i = 0; kernel->memories != NULL && i < workers * (kernel->count + 1); i++) {
         dnnl_memory_destroy(kernel->memories[i]);
     }
     dnnl_primitive_destroy(kernel->primitive);
-    free(kernel->memories);
-    free(kernel);
 }
 
 /* Scratch memory is ours, one for each thread: a library's own would belong to the thread that made
@@ -146,23 +144,20 @@ static void reserve_scratch(MerDnnl *state, size_t bytes)
 }
 
 /* One memory object for each argument and worker, filled when the kernel runs. */
-static dnnl_status_t finish(MerDnnl *state, MerDnnlKernel *kernel, const MerDnnlRecipe *recipe)
+static dnnl_status_t finish(MerDnnl *state, MerDnnlKernel *kernel, dnnl_primitive_desc_t desc)
 {
     const dnnl_memory_desc_t *descs[MER_DNNL_ARGUMENTS + 1];
-    int                       count = kernel->count = recipe->count;
+    int                       count = kernel->count;
     assert(count <= MER_DNNL_ARGUMENTS);
-    MER_DNNL_TRY(dnnl_primitive_create(&kernel->primitive, recipe->desc));
+    MER_DNNL_TRY(dnnl_primitive_create(&kernel->primitive, desc));
     for (int i = 0; i < count; i++) {
-        kernel->arguments[i] = recipe->arguments[i];
-        descs[i] = dnnl_primitive_desc_query_md(recipe->desc, dnnl_query_exec_arg_md,
-                                                recipe->arguments[i]);
+        descs[i] = dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, kernel->arguments[i]);
         kernel->bytes[i] = dnnl_memory_desc_get_size(descs[i]);
-        MER_DNNL_TRY(mer_dnnl_layout(state, descs[i], recipe->is_image[i], &kernel->layouts[i]));
+        MER_DNNL_TRY(mer_dnnl_layout(state, descs[i], kernel->is_image[i], &kernel->layouts[i]));
     }
-    descs[count] = dnnl_primitive_desc_query_md(recipe->desc, dnnl_query_scratchpad_md, 0);
+    descs[count] = dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0);
     reserve_scratch(state, dnnl_memory_desc_get_size(descs[count]));
-    kernel->memories =
-        mer_heap_zeroed((size_t)(state->worker_count * (count + 1)), sizeof *kernel->memories);
+    kernel->memories = MER_ARRAY(state->arena, dnnl_memory_t, state->worker_count * (count + 1));
     for (int i = 0; i < state->worker_count * (count + 1); i++) {
         MER_DNNL_TRY(dnnl_memory_create(&kernel->memories[i], descs[i % (count + 1)], state->engine,
                                         DNNL_MEMORY_NONE));
@@ -193,17 +188,17 @@ MerDnnlKernel *mer_dnnl_kernel(MerTape *tape, const MerDnnlKey *key, MerDnnlMake
             return kernel;
         }
     }
-    MerDnnlKernel *kernel = mer_heap_zeroed(1, sizeof *kernel);
-    MerDnnlRecipe  recipe = {0};
-    int            threads = mer_dnnl_enter();
-    dnnl_status_t  status = make(state, key, &recipe);
+    MerDnnlKernel        *kernel = MER_NEW(state->arena, MerDnnlKernel);
+    dnnl_primitive_desc_t desc = NULL;
+    int                   threads = mer_dnnl_enter();
+    dnnl_status_t         status = make(state, key, kernel, &desc);
     if (status == dnnl_success) {
-        status = finish(state, kernel, &recipe);
+        status = finish(state, kernel, desc);
     }
-    dnnl_primitive_desc_destroy(recipe.desc);
+    dnnl_primitive_desc_destroy(desc);
     mer_dnnl_leave(threads);
     if (status != dnnl_success) {
-        free_kernel(kernel, state->worker_count);
+        close_kernel(kernel, state->worker_count);
         mer_dnnl_fail(tape, status, name_of(key->kind));
         return NULL;
     }
@@ -283,16 +278,9 @@ void mer_dnnl_close(void *given)
 {
     MerDnnl *state = given;
     for (int b = 0; b < MER_DNNL_BUCKETS; b++) {
-        for (MerDnnlKernel *kernel = state->kernels[b]; kernel != NULL;) {
-            MerDnnlKernel *next = kernel->next;
-            free_kernel(kernel, state->worker_count);
-            kernel = next;
+        for (MerDnnlKernel *kernel = state->kernels[b]; kernel != NULL; kernel = kernel->next) {
+            close_kernel(kernel, state->worker_count);
         }
-    }
-    for (MerDnnlLayout *layout = state->layouts; layout != NULL;) {
-        MerDnnlLayout *next = layout->next;
-        free(layout);
-        layout = next;
     }
     for (int w = 0; w < state->worker_count; w++) {
         free(state->workers[w].scratch);
@@ -300,6 +288,5 @@ void mer_dnnl_close(void *given)
     }
     dnnl_primitive_attr_destroy(state->attributes);
     dnnl_engine_destroy(state->engine);
-    free(state->workers);
-    free(state);
+    mer_arena_free(state->arena);
 }

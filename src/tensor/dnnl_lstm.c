@@ -26,8 +26,17 @@ static dnnl_status_t lstm_descs(const MerDnnlKey *key, LstmDescs *d)
     return dnnl_memory_desc_init_by_tag(&d->u, 5, u, dnnl_f32, dnnl_format_tag_any);
 }
 
-static dnnl_status_t make_lstm(const MerDnnl *state, const MerDnnlKey *key, MerDnnlRecipe *recipe)
+static dnnl_status_t make_lstm(const MerDnnl *state, const MerDnnlKey *key, MerDnnlKernel *kernel,
+                               dnnl_primitive_desc_t *desc)
 {
+    static const int arguments[MER_DNNL_ARGUMENTS] = {
+        DNNL_ARG_SRC_LAYER,       DNNL_ARG_SRC_ITER,           DNNL_ARG_SRC_ITER_C,
+        DNNL_ARG_WEIGHTS_LAYER,   DNNL_ARG_WEIGHTS_ITER,       DNNL_ARG_BIAS,
+        DNNL_ARG_DST_LAYER,       DNNL_ARG_DST_ITER,           DNNL_ARG_DST_ITER_C,
+        DNNL_ARG_WORKSPACE,       DNNL_ARG_DIFF_DST_LAYER,     DNNL_ARG_DIFF_DST_ITER,
+        DNNL_ARG_DIFF_DST_ITER_C, DNNL_ARG_DIFF_SRC_LAYER,     DNNL_ARG_DIFF_SRC_ITER,
+        DNNL_ARG_DIFF_SRC_ITER_C, DNNL_ARG_DIFF_WEIGHTS_LAYER, DNNL_ARG_DIFF_WEIGHTS_ITER,
+        DNNL_ARG_DIFF_BIAS};
     LstmDescs       d;
     dnnl_rnn_desc_t forward, back;
     bool            is_back = key->kind == MER_DNNL_LSTM_BACK;
@@ -39,16 +48,9 @@ static dnnl_status_t make_lstm(const MerDnnl *state, const MerDnnlKey *key, MerD
         &back, dnnl_backward, d.direction, &d.x, &d.state, &d.state, &d.w, &d.u, &d.bias, &d.y,
         &d.state, &d.state, &d.x, &d.state, &d.state, &d.dw, &d.du, &d.bias, &d.y, &d.state,
         &d.state, dnnl_rnn_flags_undef));
-    *recipe = (MerDnnlRecipe){
-        .count = is_back ? 19 : 10,
-        .arguments = {DNNL_ARG_SRC_LAYER, DNNL_ARG_SRC_ITER, DNNL_ARG_SRC_ITER_C,
-                      DNNL_ARG_WEIGHTS_LAYER, DNNL_ARG_WEIGHTS_ITER, DNNL_ARG_BIAS,
-                      DNNL_ARG_DST_LAYER, DNNL_ARG_DST_ITER, DNNL_ARG_DST_ITER_C,
-                      DNNL_ARG_WORKSPACE, DNNL_ARG_DIFF_DST_LAYER, DNNL_ARG_DIFF_DST_ITER,
-                      DNNL_ARG_DIFF_DST_ITER_C, DNNL_ARG_DIFF_SRC_LAYER, DNNL_ARG_DIFF_SRC_ITER,
-                      DNNL_ARG_DIFF_SRC_ITER_C, DNNL_ARG_DIFF_WEIGHTS_LAYER,
-                      DNNL_ARG_DIFF_WEIGHTS_ITER, DNNL_ARG_DIFF_BIAS}};
-    return mer_dnnl_describe(state, &forward, is_back ? &back : NULL, &recipe->desc);
+    kernel->count = is_back ? 19 : 10;
+    memcpy(kernel->arguments, arguments, sizeof arguments);
+    return mer_dnnl_describe(state, &forward, is_back ? &back : NULL, desc);
 }
 
 static MerDnnlKey lstm_key(const MerLstmTensors *t, MerDnnlKind kind)
@@ -66,13 +68,6 @@ typedef struct LstmKept {
     float *bias, *last_h;
     void  *workspace;
 } LstmKept;
-
-static float *zeros_for(MerTape *tape, int64_t count)
-{
-    float *zeros = mer_workspace_floats(tape->workspace, count);
-    memset(zeros, 0, (size_t)count * sizeof *zeros);
-    return zeros;
-}
 
 void mer_dnnl_lstm(MerTape *tape, MerLstmTensors *t)
 {
@@ -111,17 +106,17 @@ void mer_dnnl_lstm_backward(MerTape *tape, const MerLstmTensors *t)
         return;
     }
     for (int i = 0; i < 6; i++) { /* gradients of weights are added to what is there */
-        grads[i] = zeros_for(tape, inputs[i]->size);
+        grads[i] = mer_workspace_zeros(tape->workspace, inputs[i]->size);
     }
-    mer_dnnl_run(tape, kernel, 1,
-                 (void *[]){t->x->data, t->h->data, t->c->data,
-                            mer_dnnl_data(tape, t->w, kernel->layouts[3]),
-                            mer_dnnl_data(tape, t->u, kernel->layouts[4]), kept->bias, t->y->data,
-                            kept->last_h, t->last_c->data, kept->workspace,
-                            mer_tensor_grad(tape, t->y), zeros_for(tape, t->h->size),
-                            mer_tensor_grad(tape, t->last_c), grads[0], grads[1], grads[2],
-                            grads[3], grads[4], grads[5]},
-                 NULL);
+    mer_dnnl_run(
+        tape, kernel, 1,
+        (void *[]){
+            t->x->data, t->h->data, t->c->data, mer_dnnl_data(tape, t->w, kernel->layouts[3]),
+            mer_dnnl_data(tape, t->u, kernel->layouts[4]), kept->bias, t->y->data, kept->last_h,
+            t->last_c->data, kept->workspace, mer_tensor_grad(tape, t->y),
+            mer_workspace_zeros(tape->workspace, t->h->size), mer_tensor_grad(tape, t->last_c),
+            grads[0], grads[1], grads[2], grads[3], grads[4], grads[5]},
+        NULL);
     for (int i = 0; i < 6; i++) {
         if (inputs[i]->needs_grad) {
             mer_grad_give_plain(tape, inputs[i], grads[i], false);

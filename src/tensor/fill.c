@@ -31,12 +31,6 @@ static double fan_in(const MerTensor *tensor, int output_axis)
     return (double)tensor->size / tensor->shape[output_axis];
 }
 
-/* He et al., ICCV 2015. */
-void mer_tensor_fill_he(MerTensor *tensor, int output_axis, MerRng *rng)
-{
-    mer_tensor_fill_normal(tensor, (float)sqrt(2 / fan_in(tensor, output_axis)), rng);
-}
-
 /* Glorot and Bengio, AISTATS 2010. */
 void mer_tensor_fill_glorot(MerTensor *tensor, int output_axis, MerRng *rng)
 {

@@ -1,7 +1,9 @@
-/* Linear, multi-layer, convolution and graph layers. */
+/* Linear and multi-layer networks, graph layers, LSTMs and attention. */
 #include "tensor/layers.h"
+#include "tensor/tape.h"
 
 #include <assert.h>
+#include <math.h>
 
 MerPartName mer_part_name(const char *name, const char *part)
 {
@@ -14,12 +16,6 @@ static MerTensor *add(MerParameters *parameters, const char *name, const char *p
                       const int *shape)
 {
     return mer_parameters_add(parameters, mer_part_name(name, part).text, rank, shape);
-}
-
-static MerTensor *add_constant(MerParameters *parameters, const char *name, const char *part,
-                               int size)
-{
-    return mer_parameters_add_constant(parameters, mer_part_name(name, part).text, 1, &size);
 }
 
 MerLinearLayer mer_linear_layer(MerParameters *parameters, const char *name, int in, int out,
@@ -61,29 +57,6 @@ MerTensor *mer_mlp_run(MerTape *tape, const MerMlp *mlp, MerTensor *x)
     return x;
 }
 
-MerConvLayer mer_conv_layer(MerParameters *parameters, const char *name, int in, int out,
-                            int window, int stride, int groups, MerRng *rng)
-{
-    int          edge = window / 2;
-    MerConvLayer layer = {.conv = {groups, {stride, stride}, {edge, edge}, {1, 1}}};
-    layer.weight = add(parameters, name, "weight", 4, (int[]){out, in / groups, window, window});
-    layer.norm.scale = add(parameters, name, "scale", 1, &out);
-    layer.norm.shift = add(parameters, name, "shift", 1, &out);
-    layer.norm.running_mean = add_constant(parameters, name, "mean", out);
-    layer.norm.running_variance = add_constant(parameters, name, "variance", out);
-    mer_tensor_fill_he(layer.weight, 0, rng);
-    mer_tensor_fill(layer.norm.scale, 1);
-    mer_tensor_fill(layer.norm.running_variance, 1);
-    return layer;
-}
-
-MerTensor *mer_conv_run(MerTape *tape, const MerConvLayer *layer, MerTensor *x, bool has_relu,
-                        bool is_training)
-{
-    MerTensor *y = mer_tensor_conv(tape, x, layer->weight, NULL, &layer->conv);
-    return mer_tensor_batch_norm(tape, y, &layer->norm, 0.1f, 1e-5f, is_training, has_relu);
-}
-
 MerSage mer_sage(MerParameters *parameters, const char *name, int in, int out, MerRng *rng)
 {
     MerSage sage;
@@ -100,4 +73,137 @@ MerTensor *mer_sage_run(MerTape *tape, const MerSage *sage, MerTensor *x, int ed
     MerTensor *most = mer_tensor_scatter_max(tape, along, x->shape[0], target);
     MerTensor *both = mer_tensor_concat(tape, 2, (MerTensor *[]){x, most}, 1);
     return mer_linear_run(tape, &sage->join, both, MER_RELU);
+}
+
+/* The products with the inputs of a whole sequence are done at once. */
+MerLstm mer_lstm(MerParameters *parameters, const char *name, int in, int hidden, MerRng *rng)
+{
+    MerLstm lstm = {.in = in, .hidden = hidden, .forget = 1};
+    int     gates = 4 * hidden;
+    lstm.w = add(parameters, name, "input", 2, (int[]){in, gates});
+    lstm.u = add(parameters, name, "recurrent", 2, (int[]){hidden, gates});
+    lstm.bias = add(parameters, name, "bias", 1, &gates);
+    mer_tensor_fill_glorot(lstm.w, 1, rng);
+    mer_tensor_fill_glorot(lstm.u, 1, rng);
+    return lstm;
+}
+
+MerLstmState mer_lstm_start(MerTape *tape, const MerLstm *lstm, int batch)
+{
+    int          shape[2] = {batch, lstm->hidden};
+    const float *zeros = mer_workspace_zeros(tape->workspace, (int64_t)batch * lstm->hidden);
+    return (MerLstmState){mer_tape_input(tape, 2, shape, zeros),
+                          mer_tape_input(tape, 2, shape, zeros)};
+}
+
+/* `gates` already hold x w + bias. */
+static MerLstmState go_on(MerTape *tape, const MerLstm *lstm, MerTensor *gates, MerLstmState state)
+{
+    MerTensor *recurrent = mer_tensor_matmul(tape, state.h, lstm->u);
+    return mer_tensor_lstm_gates(tape, mer_tensor_add(tape, gates, recurrent), state.c,
+                                 lstm->forget);
+}
+
+MerLstmState mer_lstm_step(MerTape *tape, const MerLstm *lstm, MerTensor *x, MerLstmState state)
+{
+    MerTensor *gates = mer_tensor_linear(tape, x, lstm->w, lstm->bias, MER_LINEAR);
+    return go_on(tape, lstm, gates, state);
+}
+
+/* The state after the last step, from what a whole sequence gave. */
+static MerLstmState end_of(MerTape *tape, const MerLstmTensors *done)
+{
+    int        last = done->is_backwards ? 0 : done->y->shape[0] - 1;
+    MerTensor *h = mer_tensor_slice(tape, done->y, 0, last, 1);
+    h = mer_tensor_reshape(tape, h, 2, (int[]){done->y->shape[1], done->y->shape[2]});
+    return (MerLstmState){h, done->last_c};
+}
+
+/* The products with the inputs of all steps are done at once. */
+MerTensor *mer_lstm_sequence(MerTape *tape, const MerLstm *lstm, MerTensor *x, MerLstmState *state,
+                             bool is_backwards)
+{
+    assert(x->rank == 3 && x->shape[2] == lstm->in);
+    int steps = x->shape[0], batch = x->shape[1];
+    if (tape->backend.lstm != NULL) {
+        MerLstmTensors whole = {.x = x,
+                                .w = lstm->w,
+                                .u = lstm->u,
+                                .bias = lstm->bias,
+                                .h = state->h,
+                                .c = state->c,
+                                .forget = lstm->forget,
+                                .is_backwards = is_backwards};
+        mer_tensor_lstm(tape, &whole);
+        *state = end_of(tape, &whole);
+        return whole.y;
+    }
+    MerTensor  *all = mer_tensor_linear(tape, x, lstm->w, lstm->bias, MER_LINEAR);
+    MerTensor **outputs = mer_workspace_alloc(tape->workspace, (size_t)steps * sizeof *outputs);
+    for (int i = 0; i < steps; i++) {
+        int        t = is_backwards ? steps - 1 - i : i;
+        MerTensor *gates = mer_tensor_slice(tape, all, 0, t, 1);
+        gates = mer_tensor_reshape(tape, gates, 2, (int[]){batch, 4 * lstm->hidden});
+        *state = go_on(tape, lstm, gates, *state);
+        outputs[t] = mer_tensor_reshape(tape, state->h, 3, (int[]){1, batch, lstm->hidden});
+    }
+    return mer_tensor_concat(tape, steps, outputs, 0);
+}
+
+MerAttention mer_attention(MerParameters *parameters, const char *name, int width, int heads,
+                           MerRng *rng)
+{
+    assert(heads >= 1 && width % heads == 0);
+    MerAttention             attention = {.heads = heads, .width = width};
+    MerLinearLayer          *layers[4] = {&attention.query, &attention.key, &attention.value,
+                                          &attention.output};
+    static const char *const parts[4] = {"query", "key", "value", "output"};
+    for (int i = 0; i < 4; i++) {
+        MerPartName full = mer_part_name(name, parts[i]);
+        *layers[i] = mer_linear_layer(parameters, full.text, width, width, rng);
+    }
+    return attention;
+}
+
+/* (B, T, heads x d) -> (B x heads, T, d) */
+static MerTensor *split_heads(MerTape *tape, const MerAttention *attention, MerTensor *x)
+{
+    int        batch = x->shape[0], steps = x->shape[1], heads = attention->heads;
+    int        d = attention->width / heads;
+    MerTensor *y = mer_tensor_reshape(tape, x, 4, (int[]){batch, steps, heads, d});
+    y = mer_tensor_transpose(tape, y, (int[]){0, 2, 1, 3});
+    return mer_tensor_reshape(tape, y, 3, (int[]){batch * heads, steps, d});
+}
+
+static MerTensor *join_heads(MerTape *tape, const MerAttention *attention, MerTensor *x)
+{
+    int heads = attention->heads, batch = x->shape[0] / heads, steps = x->shape[1], d = x->shape[2];
+    MerTensor *y = mer_tensor_reshape(tape, x, 4, (int[]){batch, heads, steps, d});
+    y = mer_tensor_transpose(tape, y, (int[]){0, 2, 1, 3});
+    return mer_tensor_reshape(tape, y, 3, (int[]){batch, steps, heads * d});
+}
+
+/* Vaswani et al., 2017, with a cached segment (Dai et al., ACL 2019). */
+MerTensor *mer_attention_run(MerTape *tape, const MerAttention *attention, MerTensor *x,
+                             MerTensor *cache, MerTensor *mask)
+{
+    assert(x->rank == 3 && x->shape[2] == attention->width);
+    MerTensor *seen = x;
+    if (cache != NULL) {
+        MerTensor *both[2] = {mer_tensor_stop(tape, cache), x};
+        seen = mer_tensor_concat(tape, 2, both, 1);
+    }
+    float      scale = 1 / sqrtf((float)(attention->width / attention->heads));
+    MerTensor *q = mer_linear_run(tape, &attention->query, x, MER_LINEAR);
+    MerTensor *k = mer_linear_run(tape, &attention->key, seen, MER_LINEAR);
+    MerTensor *v = mer_linear_run(tape, &attention->value, seen, MER_LINEAR);
+    q = split_heads(tape, attention, mer_tensor_affine(tape, q, scale, 0));
+    k = split_heads(tape, attention, k);
+    v = split_heads(tape, attention, v);
+    MerTensor *scores = mer_tensor_matmul_with(tape, q, false, k, true);
+    if (mask != NULL) {
+        scores = mer_tensor_add(tape, scores, mask);
+    }
+    MerTensor *mixed = mer_tensor_matmul(tape, mer_tensor_softmax(tape, scores), v);
+    return mer_linear_run(tape, &attention->output, join_heads(tape, attention, mixed), MER_LINEAR);
 }

@@ -33,19 +33,6 @@ MerMlp     mer_mlp(MerParameters *parameters, const char *name, int sizes_count,
                    MerActivation activation, MerRng *rng);
 MerTensor *mer_mlp_run(MerTape *tape, const MerMlp *mlp, MerTensor *x);
 
-/* Convolution without bias, batch norm, relu (optional). */
-typedef struct MerConvLayer {
-    MerConvolution    conv;
-    MerTensor        *weight;
-    MerNormParameters norm;
-} MerConvLayer;
-
-MerConvLayer mer_conv_layer(MerParameters *parameters, const char *name, int in, int out,
-                            int window, int stride, int groups,
-                            MerRng *rng); /* padding window / 2 */
-MerTensor   *mer_conv_run(MerTape *tape, const MerConvLayer *layer, MerTensor *x, bool has_relu,
-                          bool is_training);
-
 typedef struct MerLstm {
     int        in, hidden;
     MerTensor *w, *u, *bias; /* (in, 4H), (H, 4H), (4H) */

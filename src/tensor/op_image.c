@@ -18,8 +18,7 @@ static int window_count(int size, int window, int stride, int padding, int dilat
 static void make_sure(MerTape *tape, MerTensor *y)
 {
     if (y->data == NULL && y->blocked.data == NULL) {
-        y->data = mer_workspace_floats(tape->workspace, y->size);
-        memset(y->data, 0, (size_t)y->size * sizeof *y->data);
+        y->data = mer_workspace_zeros(tape->workspace, y->size);
     }
 }
 
@@ -72,13 +71,6 @@ MerTensor *mer_tensor_pool(MerTape *tape, MerTensor *x, const MerPooling *poolin
     make_sure(tape, y);
     mer_tape_add(tape, pool_backward, y, x, NULL, NULL, &extra, sizeof extra);
     return y;
-}
-
-MerTensor *mer_tensor_global_average(MerTape *tape, MerTensor *x)
-{
-    MerPooling pool = {MER_POOLING_AVERAGE, {x->shape[2], x->shape[3]}, {1, 1}, {0, 0}};
-    MerTensor *y = mer_tensor_pool(tape, x, &pool);
-    return mer_tensor_reshape(tape, y, 2, (int[]){x->shape[0], x->shape[1]});
 }
 
 static void norm_backward(MerTape *tape, const MerNode *node)

@@ -98,17 +98,6 @@ typedef struct Linear {
     MerRows    rows; /* bias and activation, in place */
 } Linear;
 
-/* One row of zeros stands for a bias that is not there. */
-static const float *bias_of(MerTape *tape, const MerTensor *bias, int n)
-{
-    if (bias != NULL) {
-        return bias->data;
-    }
-    float *zeros = mer_workspace_floats(tape->workspace, n);
-    memset(zeros, 0, (size_t)n * sizeof *zeros);
-    return zeros;
-}
-
 static void linear_backward(MerTape *tape, const MerNode *node)
 {
     const Linear *l = node->extra;
@@ -149,7 +138,7 @@ MerTensor *mer_tensor_linear(MerTape *tape, MerTensor *x, MerTensor *w, MerTenso
     l.product.c = (MerMatrix){.data = y->data, .row = out};
     tape->backend.product(tape, &l.product);
     if (bias != NULL || activation != MER_LINEAR) {
-        l.rows.x[1] = bias_of(tape, bias, out);
+        l.rows.x[1] = bias != NULL ? bias->data : mer_workspace_zeros(tape->workspace, out);
         tape->backend.rows(tape, &l.rows);
     }
     mer_tape_add(tape, linear_backward, y, x, w, bias, &l, sizeof l);

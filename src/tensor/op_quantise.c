@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 float mer_scale_value(MerScaleRule rule, float s)
 {
@@ -47,11 +46,10 @@ static void mixture_backward(MerTape *tape, const MerNode *node)
     MerMixture          op = extra->op;
     op.dy = mer_tensor_grad(tape, node->output);
     op.dx = mer_grad_wanted(tape, node->inputs[0]);
-    op.dshare = node->inputs[1] != NULL ? mer_grad_wanted(tape, node->inputs[1]) : NULL;
+    op.dshare = mer_grad_wanted(tape, node->inputs[1]);
     for (int o = 0; o < op.count; o++) {
         if (extra->quantisers[o].scale->needs_grad) {
-            op.de[o] = mer_workspace_floats(tape->workspace, op.rows);
-            memset(op.de[o], 0, (size_t)op.rows * sizeof *op.de[o]);
+            op.de[o] = mer_workspace_zeros(tape->workspace, op.rows);
         }
     }
     tape->backend.mixture_backward(tape, &op);
@@ -116,25 +114,16 @@ static void staircase_backward(MerTape *tape, const MerNode *node)
 MerTensor *mer_tensor_staircase(MerTape *tape, MerTensor *x, MerTensor *clip, int low, int high)
 {
     assert(clip->size == 1 && low <= 0 && high > 0);
-    MerStaircase op = {.scale = mer_staircase_scale(clip->data[0], high)};
-    MerBlocked   form = mer_data_form(x);
-    MerTensor   *y;
+    MerAlike     alike = mer_tape_alike(tape, x, true);
+    MerStaircase op = {.scale = mer_staircase_scale(clip->data[0], high),
+                       .count = mer_form_size(x, alike.from),
+                       .x = alike.from.data,
+                       .y = alike.to.data};
     op.low = (float)low / op.scale;
     op.high = (float)high / op.scale;
-    if (form.layout != NULL) {
-        y = mer_tape_image(tape, x->shape);
-        op.x = form.data;
-        op.y = mer_form_memory(tape, x, form.layout);
-        y->blocked = (MerBlocked){op.y, form.layout};
-    } else {
-        y = mer_tape_tensor(tape, x->rank, x->shape);
-        op.x = mer_tensor_data(tape, x);
-        op.y = y->data;
-    }
-    op.count = mer_form_size(x, form);
     tape->backend.staircase(tape, &op);
-    mer_tape_add(tape, staircase_backward, y, x, clip, NULL, &op, sizeof op);
-    return y;
+    mer_tape_add(tape, staircase_backward, alike.y, x, clip, NULL, &op, sizeof op);
+    return alike.y;
 }
 
 static void replace_backward(MerTape *tape, const MerNode *node)

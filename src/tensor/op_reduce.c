@@ -1,4 +1,4 @@
-/* Sums, means and maxima, over everything or along one axis. */
+/* Sums and means, over everything or along one axis. */
 #include "tensor/ops.h"
 #include "tensor/tape.h"
 
@@ -17,20 +17,17 @@ static MerTensor *reduce(MerTape *tape, MerReduction op, MerTensor *x, int rank,
     MerTensor *y = mer_tape_tensor(tape, rank, shape);
     op.x = mer_tensor_data(tape, x);
     op.y = y->data;
-    if (op.kind == MER_REDUCTION_MAX) {
-        op.winner = mer_workspace_alloc(tape->workspace, (size_t)y->size * sizeof *op.winner);
-    }
     tape->backend.reduce(tape, &op);
     mer_tape_add(tape, reduce_backward, y, x, NULL, NULL, &op, sizeof op);
     return y;
 }
 
-static MerTensor *along(MerTape *tape, MerReductionKind kind, bool is_mean, MerTensor *x, int axis)
+static MerTensor *along(MerTape *tape, bool is_mean, MerTensor *x, int axis)
 {
     int shape[MER_TENSOR_RANK] = {1}, rank = 0;
     axis += axis < 0 ? x->rank : 0;
     assert(axis >= 0 && axis < x->rank);
-    MerReduction op = {.kind = kind, .outer = 1, .length = x->shape[axis], .inner = 1, .factor = 1};
+    MerReduction op = {.outer = 1, .length = x->shape[axis], .inner = 1, .factor = 1};
     for (int i = 0; i < x->rank; i++) {
         op.outer *= i < axis ? x->shape[i] : 1;
         op.inner *= i > axis ? x->shape[i] : 1;
@@ -46,18 +43,12 @@ static MerTensor *along(MerTape *tape, MerReductionKind kind, bool is_mean, MerT
 
 MerTensor *mer_tensor_sum_axis(MerTape *tape, MerTensor *x, int axis)
 {
-    return along(tape, MER_REDUCTION_SUM, false, x, axis);
+    return along(tape, false, x, axis);
 }
 
 MerTensor *mer_tensor_mean_axis(MerTape *tape, MerTensor *x, int axis)
 {
-    return along(tape, MER_REDUCTION_SUM, true, x, axis);
-}
-
-MerTensor *mer_tensor_max_axis(MerTape *tape, MerTensor *x, int axis)
-{
-    assert(x->shape[axis < 0 ? axis + x->rank : axis] > 0);
-    return along(tape, MER_REDUCTION_MAX, false, x, axis);
+    return along(tape, true, x, axis);
 }
 
 static MerTensor *total(MerTape *tape, MerTensor *x, float factor)

@@ -27,38 +27,37 @@ static void rows_backward(MerTape *tape, const MerNode *node)
     tape->backend.rows_backward(tape, &op);
 }
 
-MerTensor *mer_tensor_softmax(MerTape *tape, MerTensor *x)
+/* One output of the shape of x. */
+static MerTensor *run_rows(MerTape *tape, MerRows *op, MerTensor *x, MerTensor *scale,
+                           MerTensor *shift)
 {
     MerTensor *y = mer_tape_tensor(tape, x->rank, x->shape);
-    MerRows    op = rows_of(tape, MER_ROWS_SOFTMAX, x);
-    op.y[0] = y->data;
-    tape->backend.rows(tape, &op);
-    mer_tape_add(tape, rows_backward, y, x, NULL, NULL, &op, sizeof op);
+    op->y[0] = y->data;
+    tape->backend.rows(tape, op);
+    mer_tape_add(tape, rows_backward, y, x, scale, shift, op, sizeof *op);
     return y;
+}
+
+MerTensor *mer_tensor_softmax(MerTape *tape, MerTensor *x)
+{
+    MerRows op = rows_of(tape, MER_ROWS_SOFTMAX, x);
+    return run_rows(tape, &op, x, NULL, NULL);
 }
 
 MerTensor *mer_tensor_thermometer(MerTape *tape, MerTensor *x)
 {
-    MerTensor *y = mer_tape_tensor(tape, x->rank, x->shape);
-    MerRows    op = rows_of(tape, MER_ROWS_THERMOMETER, x);
-    op.y[0] = y->data;
-    tape->backend.rows(tape, &op);
-    mer_tape_add(tape, rows_backward, y, x, NULL, NULL, &op, sizeof op);
-    return y;
+    MerRows op = rows_of(tape, MER_ROWS_THERMOMETER, x);
+    return run_rows(tape, &op, x, NULL, NULL);
 }
 
 MerTensor *mer_tensor_segment_log_softmax(MerTape *tape, MerTensor *x, int count, const int *first)
 {
-    MerTensor *y = mer_tape_tensor(tape, x->rank, x->shape);
-    MerRows    op = rows_of(tape, MER_ROWS_LOG_SOFTMAX, x);
-    size_t     bytes = (size_t)(count + 1) * sizeof *first;
+    MerRows op = rows_of(tape, MER_ROWS_LOG_SOFTMAX, x);
+    size_t  bytes = (size_t)(count + 1) * sizeof *first;
     assert(count >= 1 && first[0] == 0 && first[count] == op.width);
     op.segment_count = count;
     op.first = memcpy(mer_workspace_alloc(tape->workspace, bytes), first, bytes);
-    op.y[0] = y->data;
-    tape->backend.rows(tape, &op);
-    mer_tape_add(tape, rows_backward, y, x, NULL, NULL, &op, sizeof op);
-    return y;
+    return run_rows(tape, &op, x, NULL, NULL);
 }
 
 MerTensor *mer_tensor_log_softmax(MerTape *tape, MerTensor *x)
@@ -70,18 +69,22 @@ MerTensor *mer_tensor_log_softmax(MerTape *tape, MerTensor *x)
 MerTensor *mer_tensor_layer_norm(MerTape *tape, MerTensor *x, MerTensor *scale, MerTensor *shift,
                                  float epsilon)
 {
-    MerTensor *y = mer_tape_tensor(tape, x->rank, x->shape);
-    MerRows    op = rows_of(tape, MER_ROWS_LAYER_NORM, x);
+    MerRows op = rows_of(tape, MER_ROWS_LAYER_NORM, x);
     assert(scale->size == op.width && shift->size == op.width);
     op.constant = epsilon;
     op.x[1] = scale->data;
     op.x[2] = shift->data;
-    op.y[0] = y->data;
     op.kept[0] = mer_workspace_floats(tape->workspace, x->size);
     op.kept[1] = mer_workspace_floats(tape->workspace, op.rows);
-    tape->backend.rows(tape, &op);
-    mer_tape_add(tape, rows_backward, y, x, scale, shift, &op, sizeof op);
-    return y;
+    return run_rows(tape, &op, x, scale, shift);
+}
+
+static void add_second(MerNode *node, MerTensor *output)
+{
+    if (node != NULL) {
+        node->second = output;
+        output->needs_grad = true;
+    }
 }
 
 MerLstmState mer_tensor_lstm_gates(MerTape *tape, MerTensor *gates, MerTensor *c, float forget)
@@ -97,11 +100,7 @@ MerLstmState mer_tensor_lstm_gates(MerTape *tape, MerTensor *gates, MerTensor *c
     op.y[1] = next.c->data;
     op.kept[0] = mer_workspace_floats(tape->workspace, 5 * c->size);
     tape->backend.rows(tape, &op);
-    MerNode *node = mer_tape_add(tape, rows_backward, next.h, gates, c, NULL, &op, sizeof op);
-    if (node != NULL) {
-        node->second = next.c;
-        next.c->needs_grad = true;
-    }
+    add_second(mer_tape_add(tape, rows_backward, next.h, gates, c, NULL, &op, sizeof op), next.c);
     return next;
 }
 
@@ -121,10 +120,6 @@ void mer_tensor_lstm(MerTape *tape, MerLstmTensors *lstm)
     for (int i = 0; i < 6; i++) {
         needy = inputs[i]->needs_grad ? inputs[i] : needy;
     }
-    MerNode *node =
-        mer_tape_add(tape, lstm_backward, lstm->y, needy, NULL, NULL, lstm, sizeof *lstm);
-    if (node != NULL) {
-        node->second = lstm->last_c;
-        lstm->last_c->needs_grad = true;
-    }
+    add_second(mer_tape_add(tape, lstm_backward, lstm->y, needy, NULL, NULL, lstm, sizeof *lstm),
+               lstm->last_c);
 }

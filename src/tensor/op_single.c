@@ -9,7 +9,6 @@ static bool keeps_zero(const MerPointwise *op)
     case MER_POINTWISE_RELU:
     case MER_POINTWISE_TANH:
     case MER_POINTWISE_SQUARE:
-    case MER_POINTWISE_GELU:
         return true;
     case MER_POINTWISE_AFFINE:
         return op->q == 0;
@@ -41,23 +40,13 @@ static void single_backward(MerTape *tape, const MerNode *node)
 static MerTensor *single(MerTape *tape, MerPointwiseKind kind, MerTensor *x, float p, float q)
 {
     MerPointwise op = {.kind = kind, .p = p, .q = q};
-    MerBlocked   form = mer_data_form(x);
-    MerTensor   *y;
-    if (form.layout != NULL && keeps_zero(&op)) {
-        y = mer_tape_image(tape, x->shape);
-        op.x = form.data;
-        op.y = mer_form_memory(tape, x, form.layout);
-        y->blocked = (MerBlocked){op.y, form.layout};
-    } else {
-        y = mer_tape_tensor(tape, x->rank, x->shape);
-        form.layout = NULL;
-        op.x = mer_tensor_data(tape, x);
-        op.y = y->data;
-    }
-    op.count = mer_form_size(x, form);
+    MerAlike     alike = mer_tape_alike(tape, x, keeps_zero(&op));
+    op.count = mer_form_size(x, alike.from);
+    op.x = alike.from.data;
+    op.y = alike.to.data;
     tape->backend.pointwise(tape, &op);
-    mer_tape_add(tape, single_backward, y, x, NULL, NULL, &op, sizeof op);
-    return y;
+    mer_tape_add(tape, single_backward, alike.y, x, NULL, NULL, &op, sizeof op);
+    return alike.y;
 }
 
 #define OP(name, id)                                                                               \
@@ -71,8 +60,6 @@ OP(tanh, TANH)
 OP(sigmoid, SIGMOID)
 OP(exp, EXP)
 OP(log, LOG)
-OP(gelu, GELU)
-OP(sqrt, SQRT)
 OP(square, SQUARE)
 
 MerTensor *mer_tensor_affine(MerTape *tape, MerTensor *x, float factor, float offset)

@@ -21,15 +21,14 @@ MerTensor *mer_tensor_linear(MerTape *tape, MerTensor *x, MerTensor *w, MerTenso
 MerTensor *mer_tensor_additive(MerTape *tape, MerTensor *query, MerTensor *key, MerTensor *v);
 
 /* Pairs, with the usual broadcasting: shapes are aligned at the end, a size of 1 is repeated. Where the operands of a
- * minimum or maximum are equal, the gradient goes to the first. */
+ * minimum are equal, the gradient goes to the first. */
 typedef MerTensor *MerPairOp(MerTape *tape, MerTensor *a, MerTensor *b);
-MerPairOp mer_tensor_add, mer_tensor_sub, mer_tensor_mul, mer_tensor_div, mer_tensor_minimum,
-    mer_tensor_maximum;
+MerPairOp mer_tensor_add, mer_tensor_sub, mer_tensor_mul, mer_tensor_div, mer_tensor_minimum;
 
-/* Number by number; gelu is Hendrycks and Gimpel's tanh form. */
+/* Number by number. */
 typedef MerTensor *MerPointwiseOp(MerTape *tape, MerTensor *x);
 MerPointwiseOp mer_tensor_relu, mer_tensor_tanh, mer_tensor_sigmoid, mer_tensor_exp, mer_tensor_log,
-    mer_tensor_gelu, mer_tensor_sqrt, mer_tensor_square;
+    mer_tensor_square;
 MerTensor *mer_tensor_affine(MerTape *tape, MerTensor *x, float factor, float offset);
 MerTensor *mer_tensor_clamp(MerTape *tape, MerTensor *x, float low, float high);
 MerTensor *mer_tensor_stop(MerTape *tape, MerTensor *x); /* the same numbers, no gradient */
@@ -69,13 +68,11 @@ MerTensor *mer_tensor_sum(MerTape *tape, MerTensor *x);
 MerTensor *mer_tensor_mean(MerTape *tape, MerTensor *x);
 MerTensor *mer_tensor_sum_axis(MerTape *tape, MerTensor *x, int axis);
 MerTensor *mer_tensor_mean_axis(MerTape *tape, MerTensor *x, int axis);
-MerTensor *mer_tensor_max_axis(MerTape *tape, MerTensor *x, int axis);
 
 /* Images (N, C, Y, X). `bias` may be NULL. Depthwise: groups = C. */
 MerTensor *mer_tensor_conv(MerTape *tape, MerTensor *x, MerTensor *weight, MerTensor *bias,
                            const MerConvolution *conv);
 MerTensor *mer_tensor_pool(MerTape *tape, MerTensor *x, const MerPooling *pooling);
-MerTensor *mer_tensor_global_average(MerTape *tape, MerTensor *x); /* (N, C) */
 /* Training: statistics of the batch, and the running ones move by `momentum` towards them (the
  * variance without bias). Else: the running ones. With a relu on top if wanted. */
 typedef struct MerNormParameters {
@@ -125,7 +122,6 @@ MerTensor *mer_tensor_known(MerTape *tape, float value, int count, MerTensor *co
 MerTensor *mer_tensor_cross_entropy(MerTape *tape, MerTensor *logits, const int *labels,
                                     float smoothing);
 MerTensor *mer_tensor_mse(MerTape *tape, MerTensor *x, MerTensor *target);
-MerTensor *mer_tensor_huber(MerTape *tape, MerTensor *x, MerTensor *target, float delta);
 
 /* One step of an LSTM: gates (B, 4H) in the order input, forget, cell, output; c (B, H). Gives h
  * and the next c. `forget` is added to the forget gate before its sigmoid. */

@@ -1,5 +1,6 @@
 /* Named tensors that outlive a step. */
 #include "base/memory.h"
+#include "mercator/arena.h"
 #include "tensor/tape.h"
 
 #include <assert.h>
@@ -7,33 +8,31 @@
 #include <string.h>
 
 typedef struct Entry {
-    char      *name;
-    MerTensor *tensor; /* its own memory, so that pointers stay when the list grows */
+    const char *name;
+    MerTensor  *tensor; /* its own memory, so that pointers stay when the list grows */
 } Entry;
 
 struct MerParameters {
-    Entry *entries;
-    int    count, capacity;
+    MerArena *arena; /* of all but the numbers */
+    Entry    *entries;
+    int       count;
 };
 
 MerParameters *mer_parameters_new(void)
 {
-    return mer_heap_zeroed(1, sizeof(MerParameters));
+    MerArena      *arena = mer_arena_new();
+    MerParameters *parameters = MER_NEW(arena, MerParameters);
+    parameters->arena = arena;
+    return parameters;
 }
 
 void mer_parameters_free(MerParameters *parameters)
 {
-    if (parameters == NULL) {
-        return;
-    }
-    for (int i = 0; i < parameters->count; i++) {
+    for (int i = 0; parameters != NULL && i < parameters->count; i++) {
         free(parameters->entries[i].tensor->data);
         free(parameters->entries[i].tensor->grad);
-        free(parameters->entries[i].tensor);
-        free(parameters->entries[i].name);
     }
-    free(parameters->entries);
-    free(parameters);
+    mer_arena_free(parameters != NULL ? parameters->arena : NULL);
 }
 
 static float *new_numbers(int64_t count)
@@ -47,35 +46,18 @@ static float *new_numbers(int64_t count)
     return numbers;
 }
 
-static char *copy_name(const char *name)
-{
-    size_t length = strlen(name);
-    assert(length > 0 && strcspn(name, " \n") == length);
-    char *copy = mer_heap_zeroed(length + 1, 1);
-    memcpy(copy, name, length);
-    return copy;
-}
-
 MerTensor *mer_parameters_add_constant(MerParameters *parameters, const char *name, int rank,
                                        const int *shape)
 {
-    assert(rank >= 1 && rank <= MER_TENSOR_RANK && mer_parameters_find(parameters, name) == NULL);
-    if (parameters->count == parameters->capacity) {
-        parameters->capacity = parameters->capacity == 0 ? 16 : 2 * parameters->capacity;
-        parameters->entries =
-            mer_heap_resize(parameters->entries, (size_t)parameters->capacity, sizeof(Entry));
-    }
-    MerTensor *tensor = mer_heap_zeroed(1, sizeof *tensor);
-    tensor->rank = rank;
-    tensor->size = 1;
+    assert(mer_parameters_find(parameters, name) == NULL);
+    assert(name[0] != '\0' && strpbrk(name, " \n") == NULL);
+    MerTensor *tensor = MER_NEW(parameters->arena, MerTensor);
     tensor->is_parameter = true;
-    for (int i = 0; i < MER_TENSOR_RANK; i++) {
-        tensor->shape[i] = i < rank ? shape[i] : 1;
-        assert(tensor->shape[i] >= 0);
-        tensor->size *= tensor->shape[i];
-    }
+    mer_tensor_form(tensor, rank, shape);
     tensor->data = new_numbers(tensor->size);
-    parameters->entries[parameters->count++] = (Entry){copy_name(name), tensor};
+    MER_GROW(parameters->arena, parameters->entries, parameters->count);
+    parameters->entries[parameters->count++] =
+        (Entry){mer_arena_text(parameters->arena, name), tensor};
     return tensor;
 }
 

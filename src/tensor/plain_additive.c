@@ -2,8 +2,6 @@
 #include "tensor/plain_inside.h"
 #include "tensor/vector_math.h"
 
-#include <string.h>
-
 enum { LANES = 8, MOST_PARTS = 8 };
 
 /* Sums in LANES lanes, so that a vector of any width adds in the same order. */
@@ -91,23 +89,18 @@ static void backward_part(void *context, int part, int worker)
     backward(&parts->op[part], first, end < parts->rows ? end : parts->rows);
 }
 
-static float *zeros(MerTape *tape, int64_t count)
-{
-    float *memory = mer_workspace_floats(tape->workspace, count);
-    return memset(memory, 0, (size_t)count * sizeof *memory);
-}
-
 void mer_plain_additive_backward(MerTape *tape, const MerAdditive *op)
 {
     int64_t rows = (int64_t)op->batch * op->m, keys = (int64_t)op->batch * op->n * op->k;
     Parts   parts = {.rows = rows, .grain = (rows + MOST_PARTS - 1) / MOST_PARTS};
     int     count = rows > 0 ? (int)((rows + parts.grain - 1) / parts.grain) : 0;
-    float  *dquery = op->dquery != NULL ? op->dquery : zeros(tape, rows * op->k);
+    float  *dquery =
+        op->dquery != NULL ? op->dquery : mer_workspace_zeros(tape->workspace, rows * op->k);
     for (int p = 0; p < count; p++) {
         parts.op[p] = *op;
         parts.op[p].dquery = dquery;
-        parts.op[p].dkey = zeros(tape, keys);
-        parts.op[p].dv = zeros(tape, op->k);
+        parts.op[p].dkey = mer_workspace_zeros(tape->workspace, keys);
+        parts.op[p].dv = mer_workspace_zeros(tape->workspace, op->k);
     }
     mer_tape_parts(tape, count, backward_part, &parts);
     for (int p = 0; p < count; p++) {

@@ -17,6 +17,15 @@ MerPlanes mer_planes(const MerTensor *x, const MerLayout *layout);
 const MerLayout *mer_planes_layout(const MerTensor *x);
 void mer_planes_split(MerTape *tape, const MerPlanes *planes, MerRange work, void *context);
 
+/* A box of numbers that two sides walk with steps of their own, run by run along its last axis. Begins
+ * zeroed. */
+typedef struct MerWalk {
+    int     index[MER_TENSOR_RANK];
+    int64_t offset[2]; /* of the run, on both sides */
+} MerWalk;
+bool mer_walk_next(MerWalk *walk, const int size[MER_TENSOR_RANK],
+                   const int64_t step[2][MER_TENSOR_RANK]); /* false: it was the last */
+
 /* Slots of MerBackend. */
 MerPointwiseKernel   mer_plain_pointwise, mer_plain_pointwise_backward;
 MerPairKernel        mer_plain_pair, mer_plain_pair_backward;

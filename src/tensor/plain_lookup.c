@@ -125,25 +125,32 @@ static void move_run(const MerMove *op, const float *restrict from, float *restr
     }
 }
 
+bool mer_walk_next(MerWalk *walk, const int size[MER_TENSOR_RANK],
+                   const int64_t step[2][MER_TENSOR_RANK])
+{
+    for (int i = MER_TENSOR_RANK - 2; i >= 0; i--) {
+        bool is_inside = ++walk->index[i] < size[i];
+        for (int w = 0; w < 2; w++) {
+            walk->offset[w] += is_inside ? step[w][i] : -step[w][i] * (size[i] - 1);
+        }
+        if (is_inside) {
+            return true;
+        }
+        walk->index[i] = 0;
+    }
+    return false;
+}
+
 void mer_plain_move(MerTape *tape, const MerMove *op)
 {
     (void)tape;
-    int64_t runs = 1, offset[2] = {0, 0};
-    int     index[MER_TENSOR_RANK] = {0};
-    for (int i = 0; i < MER_TENSOR_RANK - 1; i++) {
-        runs *= op->size[i];
-    }
-    for (int64_t r = 0; r < runs; r++) {
-        move_run(op, op->from + offset[0], op->to + offset[1]);
-        for (int i = MER_TENSOR_RANK - 2; i >= 0; i--) {
-            offset[0] += op->step[0][i];
-            offset[1] += op->step[1][i];
-            if (++index[i] < op->size[i]) {
-                break;
-            }
-            offset[0] -= op->step[0][i] * op->size[i];
-            offset[1] -= op->step[1][i] * op->size[i];
-            index[i] = 0;
+    MerWalk walk = {0};
+    for (int i = 0; i < MER_TENSOR_RANK; i++) {
+        if (op->size[i] == 0) {
+            return;
         }
     }
+    do {
+        move_run(op, op->from + walk.offset[0], op->to + walk.offset[1]);
+    } while (mer_walk_next(&walk, op->size, op->step));
 }

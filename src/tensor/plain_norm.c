@@ -123,6 +123,8 @@ typedef struct Norm { /* a batch norm at work */
     float              *y, *dx;
     float              *sums;   /* (2, count, lanes): two numbers of each plane and lane */
     float              *tables; /* (groups, TABLES, PERIOD): numbers of the channels, repeated */
+    float              *common, *slope;  /* (channels): what the batch's statistics take away */
+    float              *dscale, *dshift; /* NULL: not wanted */
 } Norm;
 
 static Norm norm_of(MerTape *tape, const MerBatchNorm *op, const MerLayout *layout)
@@ -138,22 +140,37 @@ static Norm norm_of(MerTape *tape, const MerBatchNorm *op, const MerLayout *layo
 /* Adds up what a run has of each lane. */
 static void fold(const MerPlanes *p, const float sums[PERIOD], float *lanes)
 {
-    memset(lanes, 0, (size_t)p->lanes * sizeof *lanes);
-    for (int j = 0; j < PERIOD; j++) {
-        lanes[j % p->lanes] += sums[j];
+    memcpy(lanes, sums, (size_t)p->lanes * sizeof *lanes);
+    for (int run = p->lanes; run < PERIOD; run += p->lanes) {
+        for (int l = 0; l < p->lanes; l++) {
+            lanes[l] += sums[run + l];
+        }
     }
 }
 
-/* Table `which` from numbers of the channels; beyond the last channel there is zero. */
+static int lanes_used(const MerPlanes *p, int64_t group)
+{
+    int64_t left = p->channels - group * p->lanes;
+    return left < p->lanes ? (int)left : p->lanes;
+}
+
+/* A number for each of the first `count` lanes, again and again; zero for the others. */
+static void repeat(const MerPlanes *p, int count, const float *values, float table[PERIOD])
+{
+    for (int run = 0; run < PERIOD; run += p->lanes) {
+        for (int l = 0; l < p->lanes; l++) {
+            table[run + l] = l < count ? values[l] : 0;
+        }
+    }
+}
+
+/* Table `which` from numbers of the channels. */
 static void fill_table(const Norm *norm, int which, const float *values)
 {
     const MerPlanes *p = &norm->planes;
     for (int g = 0; g < p->groups; g++) {
-        float *table = norm->tables + ((int64_t)g * TABLES + which) * PERIOD;
-        for (int j = 0; j < PERIOD; j++) {
-            int c = g * p->lanes + j % p->lanes;
-            table[j] = c < p->channels ? values[c] : 0;
-        }
+        repeat(p, lanes_used(p, g), values + g * p->lanes,
+               norm->tables + ((int64_t)g * TABLES + which) * PERIOD);
     }
 }
 
@@ -168,9 +185,8 @@ static void measure_planes(void *context, int64_t first, int64_t end)
         const float *x = norm->x + i * n;
         float       *mean = norm->sums + i * p->lanes, *squares = mean + p->count * p->lanes;
         float        sums[2 * PERIOD], table[2 * PERIOD];
-        for (int j = 0; j < 2 * PERIOD; j++) {
-            table[j] = x[j % p->lanes];
-        }
+        repeat(p, p->lanes, x, table);
+        memcpy(table + PERIOD, table, PERIOD * sizeof *table);
         add_slopes(n, x, x, x, table, false, sums);
         fold(p, sums, mean);
         fold(p, sums + PERIOD, squares);
@@ -182,32 +198,51 @@ static void measure_planes(void *context, int64_t first, int64_t end)
     }
 }
 
-/* The sum over images of the first or second numbers of a channel's planes. */
-static double sum_of(const Norm *norm, int which, int c)
+/* What the planes of a group of channels add up to over the images, a number for each lane: their first
+ * numbers, or their second ones. Lanes side by side: channel by channel the planes would be read from
+ * memory again and again. */
+static void sum_group(const Norm *norm, int which, int64_t group, double sums[MER_MOST_LANES])
 {
     const MerPlanes *p = &norm->planes;
-    const float     *at = norm->sums + which * p->count * p->lanes + c;
-    double           sum = 0;
-    for (int64_t i = 0; i < p->count; i += p->groups) {
-        sum += at[i * p->lanes];
+    const float     *numbers = norm->sums + which * p->count * p->lanes;
+    memset(sums, 0, MER_MOST_LANES * sizeof *sums);
+    for (int64_t i = group; i < p->count; i += p->groups) {
+        for (int l = 0; l < p->lanes; l++) {
+            sums[l] += numbers[i * p->lanes + l];
+        }
     }
-    return sum;
+}
+
+static void split_groups(MerTape *tape, Norm *norm, MerRange work)
+{
+    const MerPlanes *p = &norm->planes;
+    int64_t          numbers = p->count / p->groups * p->lanes + 1;
+    mer_tape_split(tape, p->groups, 1 + MER_GRAIN / 4 / numbers, work, norm);
 }
 
 /* Squares around the common mean from those around each plane's own. */
-static void measure(MerTape *tape, const Norm *norm)
+static void measure_groups(void *context, int64_t first, int64_t end)
 {
+    const Norm      *norm = context;
     const MerPlanes *p = &norm->planes;
     double           images = (double)p->count / p->groups, pixels = (double)p->pixels;
-    mer_planes_split(tape, p, measure_planes, (void *)norm);
-    for (int c = 0; c < p->channels; c++) {
-        double mean = sum_of(norm, 0, c) / images, squares = sum_of(norm, 1, c);
-        for (int64_t i = 0; i < p->count; i += p->groups) {
-            double away = norm->sums[i * p->lanes + c] - mean;
-            squares += pixels * away * away;
+    for (int64_t g = first; g < end; g++) {
+        double mean[MER_MOST_LANES], squares[MER_MOST_LANES];
+        sum_group(norm, 0, g, mean);
+        sum_group(norm, 1, g, squares);
+        for (int l = 0; l < p->lanes; l++) {
+            mean[l] /= images;
         }
-        norm->op->mean[c] = (float)mean;
-        norm->op->variance[c] = (float)(squares / (images * pixels));
+        for (int64_t i = g; i < p->count; i += p->groups) {
+            for (int l = 0; l < p->lanes; l++) {
+                double away = norm->sums[i * p->lanes + l] - mean[l];
+                squares[l] += pixels * away * away;
+            }
+        }
+        for (int l = 0; l < lanes_used(p, g); l++) {
+            norm->op->mean[g * p->lanes + l] = (float)mean[l];
+            norm->op->variance[g * p->lanes + l] = (float)(squares[l] / (images * pixels));
+        }
     }
 }
 
@@ -237,7 +272,8 @@ void mer_plain_batch_norm(MerTape *tape, const MerBatchNorm *op)
     Norm             norm = norm_of(tape, op, layout);
     norm.y = mer_form_memory(tape, op->y, layout);
     if (op->is_training) {
-        measure(tape, &norm);
+        mer_planes_split(tape, &norm.planes, measure_planes, &norm);
+        split_groups(tape, &norm, measure_groups);
     }
     fill_table(&norm, 0, op->mean);
     fill_table(&norm, 1, factors_of(tape, op));
@@ -273,22 +309,26 @@ static void pass_planes(void *context, int64_t first, int64_t end)
 }
 
 /* The gradients of scale and shift, and what the batch's own statistics take away from that of x. */
-static void add_up_slopes(MerTape *tape, const Norm *norm, float *common, float *slope)
+static void add_up_slopes(void *context, int64_t first, int64_t end)
 {
+    const Norm         *norm = context;
     const MerBatchNorm *op = norm->op;
     double              count = (double)op->x->size / op->x->shape[1];
-    float              *dscale = mer_grad_wanted(tape, op->scale);
-    float              *dshift = mer_grad_wanted(tape, op->shift);
-    for (int c = 0; c < op->x->shape[1]; c++) {
-        double sum = sum_of(norm, 0, c), along = sum_of(norm, 1, c);
-        double inverse = 1 / sqrt((double)op->variance[c] + op->epsilon);
-        common[c] = op->is_training ? (float)(sum / count) : 0;
-        slope[c] = op->is_training ? (float)(along * inverse * inverse / count) : 0;
-        if (dscale != NULL) {
-            dscale[c] += (float)(along * inverse);
-        }
-        if (dshift != NULL) {
-            dshift[c] += (float)sum;
+    for (int64_t g = first; g < end; g++) {
+        double sum[MER_MOST_LANES], along[MER_MOST_LANES];
+        sum_group(norm, 0, g, sum);
+        sum_group(norm, 1, g, along);
+        for (int l = 0; l < lanes_used(&norm->planes, g); l++) {
+            int64_t c = g * norm->planes.lanes + l;
+            double  inverse = 1 / sqrt((double)op->variance[c] + op->epsilon);
+            norm->common[c] = op->is_training ? (float)(sum[l] / count) : 0;
+            norm->slope[c] = op->is_training ? (float)(along[l] * inverse * inverse / count) : 0;
+            if (norm->dscale != NULL) {
+                norm->dscale[c] += (float)(along[l] * inverse);
+            }
+            if (norm->dshift != NULL) {
+                norm->dshift[c] += (float)sum[l];
+            }
         }
     }
 }
@@ -298,22 +338,24 @@ void mer_plain_batch_norm_backward(MerTape *tape, const MerBatchNorm *op)
     const MerLayout *layout = mer_planes_layout(op->y);
     MerBlocked       form = mer_grad_form(op->y);
     Norm             norm = norm_of(tape, op, layout);
-    float           *common = mer_workspace_floats(tape->workspace, op->x->shape[1]);
-    float           *slope = mer_workspace_floats(tape->workspace, op->x->shape[1]);
+    int              channels = norm.planes.channels;
     float           *dy = mer_form_convert(tape, op->y, form, layout);
     norm.y = mer_form_convert(tape, op->y, mer_data_form(op->y), layout);
     norm.dy = dy;
-    memset(slope, 0, (size_t)op->x->shape[1] * sizeof *slope);
+    norm.common = mer_workspace_floats(tape->workspace, channels);
+    norm.slope = mer_workspace_zeros(tape->workspace, channels);
+    norm.dscale = mer_grad_wanted(tape, op->scale);
+    norm.dshift = mer_grad_wanted(tape, op->shift);
     fill_table(&norm, 0, op->mean);
-    fill_table(&norm, 1, slope);
+    fill_table(&norm, 1, norm.slope);
     mer_planes_split(tape, &norm.planes, sum_slopes, &norm);
-    add_up_slopes(tape, &norm, common, slope);
+    split_groups(tape, &norm, add_up_slopes);
     if (op->x->needs_grad) {
         bool is_free = !op->y->is_grad_lent || dy != form.data; /* nobody reads dy any more */
         norm.dx = is_free ? dy : mer_form_memory(tape, op->x, layout);
         fill_table(&norm, 1, factors_of(tape, op));
-        fill_table(&norm, 2, common);
-        fill_table(&norm, 3, slope);
+        fill_table(&norm, 2, norm.common);
+        fill_table(&norm, 3, norm.slope);
         mer_planes_split(tape, &norm.planes, pass_planes, &norm);
         mer_grad_give(tape, op->x, (MerBlocked){norm.dx, layout}, false);
     }

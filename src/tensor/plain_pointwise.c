@@ -12,25 +12,9 @@
     X(SIGMOID, mer_fast_sigmoid(x), y *(1 - y))                                                    \
     X(EXP, mer_fast_exp(x), y)                                                                     \
     X(LOG, logf(x), 1 / x)                                                                         \
-    X(SQRT, sqrtf(x), 0.5f / y)                                                                    \
     X(SQUARE, x *x, 2 * x)                                                                         \
-    X(GELU, gelu(x), gelu_slope(x))                                                                \
     X(AFFINE, p *x + q, p)                                                                         \
     X(CLAMP, x < p ? p : (x > q ? q : x), x >= p && x <= q ? 1.0f : 0)
-
-#define GELU_SCALE 0.7978845608f /* sqrt(2 / pi) */
-#define GELU_CUBE 0.044715f
-
-static inline __attribute__((always_inline)) float gelu(float x)
-{
-    return 0.5f * x * (1 + mer_fast_tanh(GELU_SCALE * (x + GELU_CUBE * x * x * x)));
-}
-
-static inline __attribute__((always_inline)) float gelu_slope(float x)
-{
-    float t = mer_fast_tanh(GELU_SCALE * (x + GELU_CUBE * x * x * x));
-    return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * GELU_SCALE * (1 + 3 * GELU_CUBE * x * x);
-}
 
 MER_BODY forward_body(void *context, int64_t first, int64_t end)
 {
@@ -96,8 +80,7 @@ void mer_plain_pointwise_backward(MerTape *tape, const MerPointwise *op)
     X(SUB, p - q, 1, -1)                                                                           \
     X(MUL, p *q, q, p)                                                                             \
     X(DIV, p / q, 1 / q, -p / (q * q))                                                             \
-    X(MINIMUM, p <= q ? p : q, p <= q ? 1.0f : 0, p <= q ? 0 : 1.0f)                               \
-    X(MAXIMUM, p >= q ? p : q, p >= q ? 1.0f : 0, p >= q ? 0 : 1.0f)
+    X(MINIMUM, p <= q ? p : q, p <= q ? 1.0f : 0, p <= q ? 0 : 1.0f)
 
 /* One run of n numbers; steps are 0 or 1. */
 static inline __attribute__((always_inline)) void pair_run(MerPairKind kind, int64_t        n,
@@ -160,29 +143,6 @@ MER_BODY same_back_run_body(void *context, int64_t first, int64_t end)
 }
 MER_WIDE(same_back_run, (void *context, int64_t first, int64_t end), (context, first, end))
 
-typedef struct Walk { /* offsets of an innermost run in both operands and the output */
-    int     index[MER_TENSOR_RANK];
-    int64_t offset[2], out;
-} Walk;
-
-static bool next_run(const MerPair *op, Walk *walk)
-{
-    walk->out += op->size[MER_TENSOR_RANK - 1];
-    for (int i = MER_TENSOR_RANK - 2; i >= 0; i--) {
-        for (int w = 0; w < 2; w++) {
-            walk->offset[w] += op->step[w][i];
-        }
-        if (++walk->index[i] < op->size[i]) {
-            return true;
-        }
-        for (int w = 0; w < 2; w++) {
-            walk->offset[w] -= op->step[w][i] * op->size[i];
-        }
-        walk->index[i] = 0;
-    }
-    return false;
-}
-
 void mer_plain_pair(MerTape *tape, const MerPair *op)
 {
     if (op->is_same || op->count == 0) {
@@ -191,11 +151,13 @@ void mer_plain_pair(MerTape *tape, const MerPair *op)
     }
     int     last = MER_TENSOR_RANK - 1;
     int64_t sa = op->step[0][last], sb = op->step[1][last];
-    Walk    walk = {0};
+    MerWalk walk = {0};
+    float  *y = op->y;
     do {
         pair_run(op->kind, op->size[last], op->x[0] + walk.offset[0], sa, op->x[1] + walk.offset[1],
-                 sb, op->y + walk.out);
-    } while (next_run(op, &walk));
+                 sb, y);
+        y += op->size[last];
+    } while (mer_walk_next(&walk, op->size, op->step));
 }
 
 void mer_plain_pair_backward(MerTape *tape, const MerPair *op)
@@ -207,7 +169,8 @@ void mer_plain_pair_backward(MerTape *tape, const MerPair *op)
     int     last = MER_TENSOR_RANK - 1;
     int64_t sa = op->step[0][last], sb = op->step[1][last];
     for (int w = 0; w < 2; w++) {
-        Walk walk = {0};
+        MerWalk      walk = {0};
+        const float *dy = op->dy;
         if (op->dx[w] == NULL) {
             continue;
         }
@@ -215,10 +178,11 @@ void mer_plain_pair_backward(MerTape *tape, const MerPair *op)
             const float *a = op->x[0] + walk.offset[0], *b = op->x[1] + walk.offset[1];
             float       *grad = op->dx[w] + walk.offset[w];
             if (w == 0) {
-                pair_back_run(op->kind, 0, op->size[last], a, sa, b, sb, op->dy + walk.out, grad);
+                pair_back_run(op->kind, 0, op->size[last], a, sa, b, sb, dy, grad);
             } else {
-                pair_back_run(op->kind, 1, op->size[last], a, sa, b, sb, op->dy + walk.out, grad);
+                pair_back_run(op->kind, 1, op->size[last], a, sa, b, sb, dy, grad);
             }
-        } while (next_run(op, &walk));
+            dy += op->size[last];
+        } while (mer_walk_next(&walk, op->size, op->step));
     }
 }

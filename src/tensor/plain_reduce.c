@@ -1,4 +1,4 @@
-/* Sums, means and maxima, over everything or along one axis, and the losses. */
+/* Sums and means, over everything or along one axis, and the losses. */
 #include "tensor/plain_inside.h"
 #include "tensor/vector_math.h"
 
@@ -35,18 +35,6 @@ static void sum_outer(void *context, int64_t first, int64_t end)
     }
 }
 
-static void sum_backward(const MerReduction *op)
-{
-    for (int64_t o = 0; o < op->outer; o++) {
-        for (int64_t l = 0; l < op->length; l++) {
-            float *to = op->dx + (o * op->length + l) * op->inner;
-            for (int64_t i = 0; i < op->inner; i++) {
-                to[i] += op->factor * op->dy[o * op->inner + i];
-            }
-        }
-    }
-}
-
 /* In double: a sum over everything may be long. */
 static void total(const MerReduction *op)
 {
@@ -57,51 +45,29 @@ static void total(const MerReduction *op)
     op->y[0] = (float)(sum * op->factor);
 }
 
-static void maximum(const MerReduction *op)
-{
-    for (int64_t i = 0; i < op->outer * op->inner; i++) {
-        const float *from = op->x + i / op->inner * op->length * op->inner + i % op->inner;
-        op->winner[i] = 0;
-        for (int l = 1; l < op->length; l++) {
-            if (from[l * op->inner] > from[op->winner[i] * op->inner]) {
-                op->winner[i] = l;
-            }
-        }
-        op->y[i] = from[op->winner[i] * op->inner];
-    }
-}
-
 void mer_plain_reduce(MerTape *tape, const MerReduction *op)
 {
     int64_t run = op->length > 0 ? op->length : 1;
-    switch (op->kind) {
-    case MER_REDUCTION_SUM:
-        if (op->outer == 1) {
-            mer_tape_split(tape, op->inner, 1 + MER_GRAIN / run, sum_inner, (void *)op);
-        } else {
-            mer_tape_split(tape, op->outer, 1 + MER_GRAIN / (run * op->inner + 1), sum_outer,
-                           (void *)op);
-        }
-        break;
-    case MER_REDUCTION_TOTAL:
+    if (op->kind == MER_REDUCTION_TOTAL) {
         total(op);
-        break;
-    case MER_REDUCTION_MAX:
-        maximum(op);
-        break;
+    } else if (op->outer == 1) {
+        mer_tape_split(tape, op->inner, 1 + MER_GRAIN / run, sum_inner, (void *)op);
+    } else {
+        mer_tape_split(tape, op->outer, 1 + MER_GRAIN / (run * op->inner + 1), sum_outer,
+                       (void *)op);
     }
 }
 
 void mer_plain_reduce_backward(MerTape *tape, const MerReduction *op)
 {
     (void)tape;
-    if (op->kind != MER_REDUCTION_MAX) {
-        sum_backward(op);
-        return;
-    }
-    for (int64_t i = 0; i < op->outer * op->inner; i++) {
-        int64_t at = (i / op->inner * op->length + op->winner[i]) * op->inner + i % op->inner;
-        op->dx[at] += op->dy[i];
+    for (int64_t o = 0; o < op->outer; o++) {
+        for (int64_t l = 0; l < op->length; l++) {
+            float *to = op->dx + (o * op->length + l) * op->inner;
+            for (int64_t i = 0; i < op->inner; i++) {
+                to[i] += op->factor * op->dy[o * op->inner + i];
+            }
+        }
     }
 }
 
@@ -141,7 +107,7 @@ static double cross_entropy(const MerLoss *op)
     for (int64_t r = 0; r < op->rows; r++) {
         int64_t at = r * op->width;
         assert(op->labels[r] >= 0 && op->labels[r] < op->width);
-        cross_entropy_row(op->x + at, op->width, op->labels[r], op->constant, op->grad + at, &sum);
+        cross_entropy_row(op->x + at, op->width, op->labels[r], op->smoothing, op->grad + at, &sum);
     }
     for (int64_t i = 0; i < op->rows * op->width; i++) {
         op->grad[i] /= (float)op->rows;
@@ -160,24 +126,8 @@ static double mse(const MerLoss *op)
     return sum / (double)op->rows;
 }
 
-/* Huber, 1964: square near zero, linear beyond `delta`. */
-static double huber(const MerLoss *op)
-{
-    float  delta = op->constant;
-    double sum = 0;
-    for (int64_t i = 0; i < op->rows; i++) {
-        float difference = op->x[i] - op->target[i], distance = fabsf(difference);
-        bool  is_near = distance <= delta;
-        sum += is_near ? 0.5 * difference * difference : (double)delta * (distance - 0.5f * delta);
-        op->grad[i] = (is_near ? difference : (difference > 0 ? delta : -delta)) / (float)op->rows;
-    }
-    return sum / (double)op->rows;
-}
-
 double mer_plain_loss(MerTape *tape, const MerLoss *op)
 {
-    static double (*const losses[])(const MerLoss *) = {
-        [MER_LOSS_CROSS_ENTROPY] = cross_entropy, [MER_LOSS_MSE] = mse, [MER_LOSS_HUBER] = huber};
     (void)tape;
-    return losses[op->kind](op);
+    return op->kind == MER_LOSS_MSE ? mse(op) : cross_entropy(op);
 }

@@ -1,4 +1,4 @@
-/* SGD with momentum, Adam and RMSProp on some of a parameter's numbers, and clipping. */
+/* SGD with momentum and Adam on some of a parameter's numbers, and clipping. */
 #include "tensor/plain_inside.h"
 #include "tensor/vector_math.h"
 
@@ -18,7 +18,7 @@ MER_BODY step_sgd_body(void *context, int64_t first, int64_t end)
         float g = grad[i] + decay * w[i];
         if (v != NULL) {
             v[i] = momentum * v[i] + g;
-            g = rule->is_nesterov ? g + momentum * v[i] : v[i];
+            g = v[i];
         }
         w[i] -= rate * g;
     }
@@ -46,35 +46,10 @@ MER_BODY step_adam_body(void *context, int64_t first, int64_t end)
 }
 MER_WIDE(step_adam, (void *context, int64_t first, int64_t end), (context, first, end))
 
-/* Tieleman and Hinton, 2012. */
-static void step_rmsprop(void *context, int64_t first, int64_t end)
-{
-    const MerUpdate *op = context;
-    const MerRule   *rule = op->rule;
-    float            beta2 = (float)rule->beta2, epsilon = (float)rule->epsilon;
-    float            momentum = (float)rule->momentum, decay = (float)rule->weight_decay;
-    float            rate = (float)op->rate;
-    float *restrict w = op->w;
-    float *restrict m = op->first;
-    float *restrict v = op->second;
-    const float *restrict grad = op->grad;
-    for (int64_t i = first; i < end; i++) {
-        float g = grad[i] + decay * w[i];
-        v[i] = beta2 * v[i] + (1 - beta2) * g * g;
-        g /= sqrtf(v[i]) + epsilon;
-        if (m != NULL) {
-            m[i] = momentum * m[i] + g;
-            g = m[i];
-        }
-        w[i] -= rate * g;
-    }
-}
-
 void mer_plain_update(MerTape *tape, const MerUpdate *op)
 {
-    static const MerRange steps[] = {
-        [MER_RULE_SGD] = step_sgd, [MER_RULE_ADAM] = step_adam, [MER_RULE_RMSPROP] = step_rmsprop};
-    mer_tape_split(tape, op->count, MER_GRAIN, steps[op->rule->kind], (void *)op);
+    mer_tape_split(tape, op->count, MER_GRAIN,
+                   op->rule->kind == MER_RULE_SGD ? step_sgd : step_adam, (void *)op);
 }
 
 double mer_plain_clip(MerTape *tape, MerParameters *parameters, double limit)

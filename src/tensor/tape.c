@@ -133,17 +133,24 @@ int64_t mer_tape_allocations(const MerTape *tape)
                                        : blocks;
 }
 
-/* Without memory for the numbers: an op that works on blocked forms brings its own. */
-static MerTensor *new_tensor(MerTape *tape, int rank, const int *shape)
+void mer_tensor_form(MerTensor *tensor, int rank, const int *shape)
 {
     assert(rank >= 1 && rank <= MER_TENSOR_RANK);
-    MerTensor *tensor = mer_workspace_alloc(tape->workspace, sizeof *tensor);
-    *tensor = (MerTensor){.rank = rank, .size = 1};
+    tensor->rank = rank;
+    tensor->size = 1;
     for (int i = 0; i < MER_TENSOR_RANK; i++) {
         tensor->shape[i] = i < rank ? shape[i] : 1;
         assert(tensor->shape[i] >= 0);
         tensor->size *= tensor->shape[i];
     }
+}
+
+/* Without memory for the numbers: an op that works on blocked forms brings its own. */
+static MerTensor *new_tensor(MerTape *tape, int rank, const int *shape)
+{
+    MerTensor *tensor = mer_workspace_alloc(tape->workspace, sizeof *tensor);
+    *tensor = (MerTensor){0};
+    mer_tensor_form(tensor, rank, shape);
     return tensor;
 }
 
@@ -171,6 +178,17 @@ MerTensor *mer_tape_scalar(MerTape *tape, float value)
     MerTensor *tensor = mer_tape_tensor(tape, 1, (int[]){1});
     tensor->data[0] = value;
     return tensor;
+}
+
+MerAlike mer_tape_alike(MerTape *tape, MerTensor *x, bool keeps_layout)
+{
+    MerAlike alike = {new_tensor(tape, x->rank, x->shape), mer_data_form(x), {0}};
+    if (!keeps_layout) {
+        alike.from = (MerBlocked){mer_tensor_data(tape, x), NULL};
+    }
+    alike.to = (MerBlocked){mer_form_memory(tape, x, alike.from.layout), alike.from.layout};
+    mer_data_set(alike.y, alike.to);
+    return alike;
 }
 
 MerNode *mer_tape_add(MerTape *tape, MerBackward backward, MerTensor *output, MerTensor *a,
@@ -320,13 +338,17 @@ void mer_add_scaled(MerTape *tape, int64_t count, float factor, const float *fro
     tape->backend.pointwise_backward(tape, &op); /* the gradient of p x is p dy */
 }
 
+void mer_grad_add(MerTape *tape, MerTensor *tensor, float factor, const float *more)
+{
+    bool   is_fresh;
+    float *grad = mer_grad_begin(tape, tensor, &is_fresh);
+    mer_add_scaled(tape, tensor->size, factor, more, grad, is_fresh);
+}
+
 void mer_grad_give(MerTape *tape, MerTensor *tensor, MerBlocked form, bool is_lent)
 {
     if (tensor->is_parameter) {
-        bool         is_fresh;
-        float       *grad = mer_grad_begin(tape, tensor, &is_fresh);
-        const float *more = mer_form_convert(tape, tensor, form, NULL);
-        mer_add_scaled(tape, tensor->size, 1, more, grad, is_fresh);
+        mer_grad_add(tape, tensor, 1, mer_form_convert(tape, tensor, form, NULL));
         return;
     }
     if (!tensor->has_grad) {

@@ -53,6 +53,8 @@ int mer_product_split(MerTape *tape, const MerProduct *product, MerMultiply mult
 
 enum { MER_GRAIN = 16384 }; /* numbers of a part that does little with each */
 
+/* Sets rank, shape and size. */
+void mer_tensor_form(MerTensor *tensor, int rank, const int *shape);
 /* An image tensor without memory for its numbers: the backend sets data or blocked. */
 MerTensor *mer_tape_image(MerTape *tape, const int shape[4]);
 
@@ -63,10 +65,19 @@ float *mer_grad_wanted(MerTape *tape, MerTensor *tensor); /* the same; NULL if i
 /* to = (is_fresh ? 0 : to) + factor from */
 void mer_add_scaled(MerTape *tape, int64_t count, float factor, const float *from, float *to,
                     bool is_fresh);
+/* Adds factor times a plain gradient. */
+void mer_grad_add(MerTape *tape, MerTensor *tensor, float factor, const float *more);
 /* Adds a whole gradient in either form; the memory may be kept as it is. `is_lent`: others read
  * it. */
 void mer_grad_give(MerTape *tape, MerTensor *tensor, MerBlocked form, bool is_lent);
 void mer_grad_give_plain(MerTape *tape, MerTensor *tensor, float *grad, bool is_lent);
+/* A new tensor as large as x, and the forms of both: those of an image as it lies if `keeps_layout`, else
+ * plain. */
+typedef struct MerAlike {
+    MerTensor *y;
+    MerBlocked from, to;
+} MerAlike;
+MerAlike mer_tape_alike(MerTape *tape, MerTensor *x, bool keeps_layout);
 /* The form the gradient of an output is in, for ops that take either. */
 MerBlocked mer_grad_form(const MerTensor *tensor); /* layout NULL: plain */
 MerBlocked mer_data_form(const MerTensor *tensor); /* the blocked one if there is one */

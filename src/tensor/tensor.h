@@ -122,8 +122,6 @@ MerStatus mer_parameters_keep(MerParameters *parameters, const MerStream *stream
 void mer_tensor_fill(MerTensor *tensor, float value);
 void mer_tensor_fill_uniform(MerTensor *tensor, float low, float high, MerRng *rng);
 void mer_tensor_fill_normal(MerTensor *tensor, float deviation, MerRng *rng);
-void mer_tensor_fill_he(MerTensor *tensor, int output_axis,
-                        MerRng *rng); /* normal, sqrt(2 / fan-in) */
 void mer_tensor_fill_glorot(MerTensor *tensor, int output_axis, MerRng *rng); /* uniform */
 /* A (rows, columns) matrix with orthonormal rows or columns, times `gain`. */
 void mer_tensor_fill_orthogonal(MerTensor *tensor, float gain, MerRng *rng);

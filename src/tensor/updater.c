@@ -5,6 +5,7 @@
 #include "tensor/tape.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 struct MerUpdater {
@@ -23,11 +24,6 @@ MerRule mer_rule_sgd(double momentum, double weight_decay)
 MerRule mer_rule_adam(double epsilon)
 {
     return (MerRule){.kind = MER_RULE_ADAM, .beta1 = 0.9, .beta2 = 0.999, .epsilon = epsilon};
-}
-
-MerRule mer_rule_rmsprop(double decay, double epsilon)
-{
-    return (MerRule){.kind = MER_RULE_RMSPROP, .beta2 = decay, .epsilon = epsilon};
 }
 
 static MerTensor *remember(MerUpdater *updater, int index, const char *what)
@@ -94,4 +90,11 @@ void mer_updater_step(MerUpdater *updater, double rate)
                         .second = updater->second[i] != NULL ? updater->second[i]->data : NULL};
         updater->tape->backend.update(updater->tape, &op);
     }
+}
+
+double mer_rate_cosine(double first, int64_t total, int64_t step)
+{
+    static const double PI = 3.14159265358979323846;
+    double              done = total > step ? (double)step / (double)total : 1;
+    return 0.5 * first * (1 + cos(PI * done));
 }

@@ -4,20 +4,18 @@
 
 #include "tensor/tensor.h"
 
-typedef enum MerRuleKind { MER_RULE_SGD, MER_RULE_ADAM, MER_RULE_RMSPROP } MerRuleKind;
+typedef enum MerRuleKind { MER_RULE_SGD, MER_RULE_ADAM } MerRuleKind;
 
 typedef struct MerRule {
     MerRuleKind kind;
-    double      momentum;     /* SGD, RMSProp: 0 = none */
-    double      beta1, beta2; /* Adam's means; RMSProp's mean of squares is beta2 */
+    double      momentum;     /* SGD: 0 = none */
+    double      beta1, beta2; /* Adam's means */
     double      epsilon;      /* beside the root */
     double      weight_decay; /* added to the gradient; Adam: taken from the weight (AdamW) */
-    bool        is_nesterov;  /* SGD */
 } MerRule;
 
 MerRule mer_rule_sgd(double momentum, double weight_decay);
 MerRule mer_rule_adam(double epsilon); /* betas 0.9 and 0.999 */
-MerRule mer_rule_rmsprop(double decay, double epsilon);
 
 typedef struct MerUpdater MerUpdater;
 
@@ -28,22 +26,8 @@ void        mer_updater_free(MerUpdater *updater);              /* NULL is fine 
 void        mer_updater_step(MerUpdater *updater, double rate); /* skips what no gradient reached */
 MerParameters *mer_updater_memory(MerUpdater *updater);
 
-/* Step widths over `total` steps, for step 0, 1, ...; a warm-up rises linearly from 0 first. */
-typedef enum MerRateKind {
-    MER_RATE_CONSTANT,
-    MER_RATE_COSINE,
-    MER_RATE_LINEAR,
-    MER_RATE_STEPS
-} MerRateKind;
-
-typedef struct MerRate {
-    MerRateKind kind;
-    double      first, last; /* cosine, linear: from, to */
-    int64_t     total, warm_up;
-    int64_t     period; /* steps: times `factor` after every `period` */
-    double      factor;
-} MerRate;
-
-double mer_rate_at(const MerRate *rate, int64_t step);
+/* The step width of step 0, 1, ... on its way from `first` to 0 over `total` steps, by a cosine
+ * (Loshchilov and Hutter, ICLR 2017). */
+double mer_rate_cosine(double first, int64_t total, int64_t step);
 
 #endif

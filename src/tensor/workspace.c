@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { ALIGNMENT = 64, FIRST_BLOCK = 256 << 10 };
 
@@ -82,6 +83,11 @@ void *mer_workspace_alloc(MerWorkspace *workspace, size_t bytes)
 float *mer_workspace_floats(MerWorkspace *workspace, int64_t count)
 {
     return mer_workspace_alloc(workspace, (size_t)count * sizeof(float));
+}
+
+float *mer_workspace_zeros(MerWorkspace *workspace, int64_t count)
+{
+    return memset(mer_workspace_floats(workspace, count), 0, (size_t)count * sizeof(float));
 }
 
 void mer_workspace_reset(MerWorkspace *workspace)

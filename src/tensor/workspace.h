@@ -12,6 +12,7 @@ MerWorkspace *mer_workspace_new(void);
 void          mer_workspace_free(MerWorkspace *workspace);                /* NULL is fine */
 void         *mer_workspace_alloc(MerWorkspace *workspace, size_t bytes); /* aligned to 64 bytes */
 float        *mer_workspace_floats(MerWorkspace *workspace, int64_t count);
+float        *mer_workspace_zeros(MerWorkspace *workspace, int64_t count);
 void          mer_workspace_reset(MerWorkspace *workspace);
 int64_t       mer_workspace_blocks(const MerWorkspace *workspace); /* ever asked of the system */
 

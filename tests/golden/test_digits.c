@@ -3,6 +3,7 @@
  * SEEDS` it prints a table over that many seeds instead; docs/studies/digits.md has one. */
 #include "base/log.h"
 #include "base/stats.h"
+#include "conv_layer.h"
 #include "support.h"
 #include "tensor/dataset.h"
 #include "tensor/layers.h"
@@ -13,7 +14,7 @@ enum { BATCH = 64, PIXELS = 64, MAX_SEEDS = 64 };
 typedef struct Net {
     bool           is_cnn;
     MerMlp         mlp;
-    MerConvLayer   convs[4];
+    ConvLayer      convs[4];
     MerLinearLayer last;
 } Net;
 
@@ -32,10 +33,10 @@ static Net net_make(MerParameters *parameters, bool is_cnn, MerRng *rng)
         net.mlp = mer_mlp(parameters, "mlp", 4, (int[]){PIXELS, 128, 128, 10}, MER_RELU, rng);
         return net;
     }
-    net.convs[0] = mer_conv_layer(parameters, "conv0", 1, 16, 3, 1, 1, rng);
-    net.convs[1] = mer_conv_layer(parameters, "conv1", 16, 32, 3, 1, 1, rng);
-    net.convs[2] = mer_conv_layer(parameters, "conv2", 32, 32, 3, 1, 1, rng);
-    net.convs[3] = mer_conv_layer(parameters, "conv3", 32, 64, 3, 2, 1, rng);
+    net.convs[0] = conv_layer(parameters, "conv0", 1, 16, 3, 1, 1, rng);
+    net.convs[1] = conv_layer(parameters, "conv1", 16, 32, 3, 1, 1, rng);
+    net.convs[2] = conv_layer(parameters, "conv2", 32, 32, 3, 1, 1, rng);
+    net.convs[3] = conv_layer(parameters, "conv3", 32, 64, 3, 2, 1, rng);
     net.last = mer_linear_layer(parameters, "last", 64, 10, rng);
     return net;
 }
@@ -48,12 +49,12 @@ static MerTensor *net_run(MerTape *tape, const Net *net, const float *images, in
                            mer_tape_input(tape, 2, (int[]){count, PIXELS}, images));
     }
     MerTensor *x = mer_tape_input(tape, 4, (int[]){count, 1, 8, 8}, images);
-    x = mer_conv_run(tape, &net->convs[0], x, true, is_training);
-    x = mer_conv_run(tape, &net->convs[1], x, true, is_training);
+    x = conv_run(tape, &net->convs[0], x, true, is_training);
+    x = conv_run(tape, &net->convs[1], x, true, is_training);
     x = mer_tensor_pool(tape, x, &(MerPooling){MER_POOLING_MAX, {2, 2}, {2, 2}, {0, 0}});
-    x = mer_tensor_add(tape, x, mer_conv_run(tape, &net->convs[2], x, true, is_training));
-    x = mer_conv_run(tape, &net->convs[3], x, true, is_training);
-    return mer_linear_run(tape, &net->last, mer_tensor_global_average(tape, x), MER_LINEAR);
+    x = mer_tensor_add(tape, x, conv_run(tape, &net->convs[2], x, true, is_training));
+    x = conv_run(tape, &net->convs[3], x, true, is_training);
+    return mer_linear_run(tape, &net->last, global_average(tape, x), MER_LINEAR);
 }
 
 static double accuracy(MerTape *tape, const Net *net, const MerDataset *test)
@@ -75,7 +76,7 @@ static double accuracy(MerTape *tape, const Net *net, const MerDataset *test)
 
 static void run_epoch(MerTape *tape, const Net *net, const MerDataset *train, const Recipe *recipe,
                       uint64_t seed, int epoch, MerRng *rng, int *order, MerParameters *parameters,
-                      MerUpdater *updater, const MerRate *schedule, int64_t *step)
+                      MerUpdater *updater, int64_t total, int64_t *step)
 {
     MerAugment   augment = {.shift = recipe->shift};
     static float images[BATCH * PIXELS];
@@ -89,7 +90,7 @@ static void run_epoch(MerTape *tape, const Net *net, const MerDataset *train, co
         MerTensor *logits = net_run(tape, net, images, count, true);
         MerTensor *loss = mer_tensor_cross_entropy(tape, logits, labels, 0);
         assert_int_equal(mer_tape_backward(tape, loss, NULL), MER_OK);
-        mer_updater_step(updater, mer_rate_at(schedule, *step));
+        mer_updater_step(updater, mer_rate_cosine(recipe->rate, total, *step));
     }
 }
 
@@ -104,16 +105,15 @@ static double train_once(const Recipe *recipe, const MerDataset *train, const Me
     rule.weight_decay = recipe->decay;
     MerUpdater *updater = mer_updater_new(tape, parameters, &rule);
     int         batches = (train->count + BATCH - 1) / BATCH;
-    MerRate     schedule = {
-            .kind = MER_RATE_COSINE, .first = recipe->rate, .total = (int64_t)recipe->epochs * batches};
-    int    *order = malloc((size_t)train->count * sizeof *order);
-    int64_t step = 0;
-    double  start = mer_cpu_clock();
+    int64_t     total = (int64_t)recipe->epochs * batches;
+    int        *order = malloc((size_t)train->count * sizeof *order);
+    int64_t     step = 0;
+    double      start = mer_cpu_clock();
     for (int i = 0; i < train->count; i++) {
         order[i] = i;
     }
     for (int e = 0; e < recipe->epochs; e++) {
-        run_epoch(tape, &net, train, recipe, seed, e, &rng, order, parameters, updater, &schedule,
+        run_epoch(tape, &net, train, recipe, seed, e, &rng, order, parameters, updater, total,
                   &step);
     }
     *seconds = mer_cpu_clock() - start;

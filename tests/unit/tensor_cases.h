@@ -4,6 +4,7 @@
 #ifndef MERCATOR_TESTS_TENSOR_CASES_H
 #define MERCATOR_TESTS_TENSOR_CASES_H
 
+#include "conv_layer.h"
 #include "tensor/layers.h"
 #include "tensor/ops.h"
 #include "tensor/tensor.h"
@@ -38,23 +39,24 @@ PAIR(sub)
 PAIR(mul)
 PAIR(div)
 PAIR(minimum)
-PAIR(maximum)
 PAIR(mse)
 SINGLE(relu)
 SINGLE(tanh)
 SINGLE(sigmoid)
 SINGLE(exp)
 SINGLE(log)
-SINGLE(sqrt)
 SINGLE(square)
-SINGLE(gelu)
 SINGLE(softmax)
 SINGLE(log_softmax)
 SINGLE(sum)
 SINGLE(mean)
-SINGLE(global_average)
 #undef PAIR
 #undef SINGLE
+
+static MerTensor *case_global_average(MerTape *tape, MerTensor **in)
+{
+    return global_average(tape, in[0]);
+}
 
 static MerTensor *case_matmul_at(MerTape *tape, MerTensor **in)
 {
@@ -180,16 +182,6 @@ static MerTensor *case_mean_axis(MerTape *tape, MerTensor **in)
     return mer_tensor_mean_axis(tape, in[0], 0);
 }
 
-static MerTensor *case_max_axis(MerTape *tape, MerTensor **in)
-{
-    return mer_tensor_max_axis(tape, in[0], -1);
-}
-
-static MerTensor *case_huber(MerTape *tape, MerTensor **in)
-{
-    return mer_tensor_huber(tape, in[0], in[1], 0.7f);
-}
-
 static MerTensor *case_cross_entropy(MerTape *tape, MerTensor **in)
 {
     return mer_tensor_cross_entropy(tape, in[0], case_rows, 0);
@@ -271,7 +263,7 @@ static MerTensor *case_residual(MerTape *tape, MerTensor **in)
     y = mer_tensor_conv(tape, y, in[2], NULL, &conv);
     y = mer_tensor_add(tape, y, in[0]);
     y = mer_tensor_add(tape, mer_tensor_conv(tape, y, in[1], NULL, &conv), y);
-    return mer_tensor_global_average(tape, y);
+    return global_average(tape, y);
 }
 
 static MerTensor *case_image_relu(MerTape *tape, MerTensor **in)
@@ -286,7 +278,7 @@ static MerTensor *case_image_pointwise(MerTape *tape, MerTensor **in)
 {
     MerTensor *y =
         mer_tensor_conv(tape, in[0], in[1], in[2], &(MerConvolution){1, {1, 1}, {1, 1}, {1, 1}});
-    y = mer_tensor_affine(tape, mer_tensor_square(tape, mer_tensor_gelu(tape, y)), 0.5f, 0);
+    y = mer_tensor_affine(tape, mer_tensor_square(tape, mer_tensor_tanh(tape, y)), 0.5f, 0);
     return mer_tensor_affine(tape, mer_tensor_clamp(tape, y, -9, 9), 1, 0.5f);
 }
 
@@ -372,15 +364,12 @@ static const Case tensor_cases[] = {
     {"div", {{4, 6}, {4, 6}}, 1, 3, case_div},
     {"div by one", {{2, 3, 4}, {1}}, 1, 3, case_div},
     {"minimum", {{4, 6}, {4, 6}}, -2, 2, case_minimum},
-    {"maximum", {{4, 6}, {6}}, -2, 2, case_maximum},
     {"relu", {{8, 6}}, -2, 2, case_relu},
     {"tanh", {{8, 6}}, -2, 2, case_tanh},
     {"sigmoid", {{8, 6}}, -3, 3, case_sigmoid},
     {"exp", {{8, 6}}, -2, 2, case_exp},
     {"log", {{8, 6}}, 0.5, 3, case_log},
-    {"sqrt", {{8, 6}}, 0.5, 3, case_sqrt},
     {"square", {{8, 6}}, -2, 2, case_square},
-    {"gelu", {{8, 6}}, -3, 3, case_gelu},
     {"affine", {{8, 6}}, -2, 2, case_affine},
     {"clamp", {{8, 6}}, -3, 3, case_clamp},
     {"stop", {{4, 3}, {4, 3}}, -2, 2, case_stop},
@@ -401,9 +390,7 @@ static const Case tensor_cases[] = {
     {"mean", {{4, 6}}, -2, 2, case_mean},
     {"sum axis", {{2, 3, 4}}, -2, 2, case_sum_axis},
     {"mean axis", {{2, 3, 4}}, -2, 2, case_mean_axis},
-    {"max axis", {{2, 3, 4}}, -2, 2, case_max_axis},
     {"mean squared error", {{4, 3}, {4, 3}}, -2, 2, case_mse},
-    {"huber", {{4, 3}, {4, 3}}, -1.5, 1.5, case_huber},
     {"cross entropy", {{6, 4}}, -2, 2, case_cross_entropy},
     {"cross entropy, smoothed", {{6, 4}}, -2, 2, case_smoothed},
     {"conv", {{2, 3, 5, 4}, {4, 3, 3, 3}}, -1, 1, case_conv},

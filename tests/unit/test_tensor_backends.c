@@ -1,5 +1,6 @@
 /* oneDNN against plain C, value by value and gradient by gradient: the small cases of every op, and
  * shapes as networks have them, where blocked layouts and their padding come into play. */
+#include "conv_layer.h"
 #include "support.h"
 #include "unit/tensor_cases.h"
 
@@ -66,7 +67,35 @@ static MerTensor *build_network(MerTape *tape, MerTensor **in)
     y = mer_tensor_add(tape, batch_norm(tape, (MerTensor *[]){deep, in[2], in[3]}, true, false), y);
     y = mer_tensor_pool(tape, y, &(MerPooling){MER_POOLING_MAX, {2, 2}, {2, 2}, {0, 0}});
     y = mer_tensor_conv(tape, y, in[5], in[6], &half);
-    return mer_tensor_global_average(tape, mer_tensor_relu(tape, y));
+    return global_average(tape, mer_tensor_relu(tape, y));
+}
+
+static MerTensor *build_small_depthwise(MerTape *tape, MerTensor **in)
+{
+    MerConvolution conv = {in[0]->shape[1], {2, 1}, {1, 1}, {1, 1}};
+    return mer_tensor_conv(tape, in[0], in[1], in[2], &conv);
+}
+
+/* Filters of one pixel on few pixels are products: behind an image in blocks, behind each other, and with a
+ * gradient that comes from two sides. */
+static MerTensor *end_in_products(MerTape *tape, MerTensor *x, MerTensor **in)
+{
+    MerConvolution conv = {1, {1, 1}, {0, 0}, {1, 1}};
+    MerTensor     *y = mer_tensor_relu(tape, mer_tensor_conv(tape, x, in[2], in[3], &conv));
+    y = mer_tensor_add(tape, mer_tensor_conv(tape, y, in[2], NULL, &conv), y);
+    return mer_tensor_conv(tape, y, in[4], NULL, &conv);
+}
+
+static MerTensor *build_few_pixels(MerTape *tape, MerTensor **in)
+{
+    MerConvolution same = {1, {1, 1}, {1, 1}, {1, 1}};
+    return end_in_products(tape, mer_tensor_conv(tape, in[0], in[1], NULL, &same), in);
+}
+
+static MerTensor *build_one_pixel(MerTape *tape, MerTensor **in)
+{
+    MerConvolution each = {in[0]->shape[1], {1, 1}, {0, 0}, {1, 1}};
+    return end_in_products(tape, mer_tensor_conv(tape, in[0], in[1], NULL, &each), in);
 }
 
 static const Case networks[] = {
@@ -82,6 +111,26 @@ static const Case networks[] = {
      build_network},
     {"depthwise of 32", {{4, 32, 14, 14}, {32, 1, 3, 3}}, -1, 1, case_depthwise},
     {"depthwise of 19", {{4, 19, 9, 9}, {19, 1, 3, 3}}, -1, 1, case_depthwise},
+    {"depthwise, image as small as the filter",
+     {{4, 19, 3, 3}, {19, 1, 3, 3}},
+     -1,
+     1,
+     case_depthwise},
+    {"depthwise, image smaller than the filter",
+     {{5, 40, 2, 1}, {40, 1, 3, 3}, {40}},
+     -1,
+     1,
+     build_small_depthwise},
+    {"many channels of few pixels",
+     {{3, 24, 2, 1}, {208, 24, 3, 3}, {208, 208, 1, 1}, {208}, {150, 208, 1, 1}},
+     -0.5,
+     0.5,
+     build_few_pixels},
+    {"many channels of one pixel",
+     {{3, 160, 1, 1}, {160, 1, 1, 1}, {160, 160, 1, 1}, {160}, {150, 160, 1, 1}},
+     -0.5,
+     0.5,
+     build_one_pixel},
     {"groups of 16", {{2, 32, 8, 8}, {32, 16, 3, 3}, {32}}, -1, 1, case_conv_groups},
     {"pointwise of 19", {{4, 19, 9, 9}, {19, 19, 3, 3}, {19}}, -0.3, 0.3, case_image_pointwise},
     {"wide matmul", {{130, 70}, {70, 33}}, -1, 1, case_matmul},
@@ -135,7 +184,7 @@ static void check_batch_norm(const MerBackend *backend, const int shape[4])
     MerTape       *tape = mer_tape_new(backend, NULL);
     MerParameters *net = mer_parameters_new();
     MerRng         rng = mer_rng_make(5, 0);
-    MerConvLayer   layer = mer_conv_layer(net, "conv", shape[1], shape[1], 1, 1, 1, &rng);
+    ConvLayer      layer = conv_layer(net, "conv", shape[1], shape[1], 1, 1, 1, &rng);
     MerTensor     *in = mer_parameters_add_constant(net, "x", 4, shape);
     mer_tensor_fill_uniform(in, 4, 6, &rng);
     mer_tensor_fill_uniform(layer.norm.scale, 0.5f, 2, &rng);
@@ -181,7 +230,7 @@ static void test_fold_keeps_the_result(void **state)
     MerTape       *tape = mer_tape_new(&mer_backend_dnnl, NULL);
     MerParameters *net = mer_parameters_new();
     MerRng         rng = mer_rng_make(3, 0);
-    MerConvLayer   layer = mer_conv_layer(net, "conv", 3, 8, 3, 1, 1, &rng);
+    ConvLayer      layer = conv_layer(net, "conv", 3, 8, 3, 1, 1, &rng);
     MerTensor     *bias = mer_parameters_add(net, "bias", 1, (int[]){8});
     MerTensor     *x = mer_parameters_add_constant(net, "x", 4, (int[]){2, 3, 6, 6});
     mer_tensor_fill_normal(x, 1, &rng);
@@ -189,7 +238,7 @@ static void test_fold_keeps_the_result(void **state)
     mer_tensor_fill_uniform(layer.norm.scale, 0.5f, 2, &rng);
     mer_tensor_fill_normal(layer.norm.running_mean, 1, &rng);
     mer_tensor_fill_uniform(layer.norm.running_variance, 0.2f, 3, &rng);
-    MerTensor *before = mer_conv_run(tape, &layer, x, true, false);
+    MerTensor *before = conv_run(tape, &layer, x, true, false);
     mer_tensor_data(tape, before);
     mer_batch_norm_fold(&layer.norm, 1e-5f, layer.weight, bias);
     MerTensor *after =
@@ -205,11 +254,11 @@ static void test_running_statistics_move_towards_the_batch(void **state)
     MerTape       *tape = mer_tape_new(&mer_backend_dnnl, NULL);
     MerParameters *net = mer_parameters_new();
     MerRng         rng = mer_rng_make(3, 0);
-    MerConvLayer   layer = mer_conv_layer(net, "conv", 1, 1, 1, 1, 1, &rng);
+    ConvLayer      layer = conv_layer(net, "conv", 1, 1, 1, 1, 1, &rng);
     layer.weight->data[0] = 1;
     float      values[4] = {1, 2, 3, 6}; /* mean 3, variance 3.5, without bias 14/3 */
     MerTensor *x = mer_tape_input(tape, 4, (int[]){2, 1, 1, 2}, values);
-    mer_conv_run(tape, &layer, x, false, true);
+    conv_run(tape, &layer, x, false, true);
     assert_float_equal(layer.norm.running_mean->data[0], 0.3f, 1e-6f);
     assert_float_equal(layer.norm.running_variance->data[0], 0.9f + 0.1f * 14 / 3, 1e-6f);
     mer_parameters_free(net);

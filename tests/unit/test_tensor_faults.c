@@ -1,6 +1,7 @@
 /* Every call of oneDNN that a training makes is made to fail once: the training reports it and stops,
  * nothing aborts. The functions below stand before the library's own. */
 #define _GNU_SOURCE
+#include "conv_layer.h"
 #include "learn/team.h"
 #include "mercator/threads.h"
 #include "support.h"
@@ -57,16 +58,16 @@ STAND_BEFORE(dnnl_sgemm,
               float *c, dnnl_dim_t row_c),
              (a_kind, b_kind, m, n, k, alpha, a, row_a, b, row_b, beta, c, row_c))
 
-static MerStatus step(MerTape *tape, const MerConvLayer *conv, const MerLstm *lstm,
+static MerStatus step(MerTape *tape, const ConvLayer *conv, const MerLstm *lstm,
                       const MerLinearLayer *last, MerError *error)
 {
     static float     pixels[8 * 3 * 36];
     static const int labels[8] = {1, 0, 3, 2};
     mer_tape_reset(tape);
     MerTensor *x = mer_tape_input(tape, 4, (int[]){8, 3, 6, 6}, pixels);
-    x = mer_conv_run(tape, conv, x, true, true);
+    x = conv_run(tape, conv, x, true, true);
     x = mer_tensor_pool(tape, x, &(MerPooling){MER_POOLING_MAX, {2, 2}, {2, 2}, {0, 0}});
-    x = mer_tensor_reshape(tape, mer_tensor_global_average(tape, x), 3, (int[]){1, 8, 16});
+    x = mer_tensor_reshape(tape, global_average(tape, x), 3, (int[]){1, 8, 16});
     MerLstmState state = mer_lstm_start(tape, lstm, 8);
     mer_lstm_sequence(tape, lstm, x, &state, false);
     MerTensor *y = mer_linear_run(tape, last, state.h, MER_LINEAR);
@@ -81,7 +82,7 @@ static bool train_with_fault(int calls, MerPool *pool)
     MerError       error = {0};
     atomic_store(&calls_left, calls);
     MerTape       *tape = mer_tape_new(&mer_backend_dnnl, pool);
-    MerConvLayer   conv = mer_conv_layer(net, "conv", 3, 16, 3, 1, 1, &rng);
+    ConvLayer      conv = conv_layer(net, "conv", 3, 16, 3, 1, 1, &rng);
     MerLstm        lstm = mer_lstm(net, "lstm", 16, 8, &rng);
     MerLinearLayer last = mer_linear_layer(net, "last", 8, 4, &rng);
     MerStatus      status = step(tape, &conv, &lstm, &last, &error);

@@ -1,5 +1,6 @@
 /* The tape's memory, recording, parameters and the rules that change them. A counting malloc
  * shows that a step like the last one asks the system for nothing. */
+#include "conv_layer.h"
 #include "support.h"
 #include "tensor/layers.h"
 #include "tensor/updater.h"
@@ -55,7 +56,7 @@ typedef struct Net {
     MerParameters *parameters;
     MerUpdater    *updater;
     MerMlp         mlp;
-    MerConvLayer   conv;
+    ConvLayer      conv;
     MerLstm        lstm;
 } Net;
 
@@ -64,7 +65,7 @@ static Net net_open(const MerBackend *backend)
     Net     net = {.tape = mer_tape_new(backend, NULL), .parameters = mer_parameters_new()};
     MerRng  rng = mer_rng_make(1, 0);
     MerRule rule = mer_rule_adam(1e-8);
-    net.conv = mer_conv_layer(net.parameters, "conv", 1, 8, 3, 1, 1, &rng);
+    net.conv = conv_layer(net.parameters, "conv", 1, 8, 3, 1, 1, &rng);
     net.lstm = mer_lstm(net.parameters, "lstm", 8, 6, &rng);
     net.mlp = mer_mlp(net.parameters, "mlp", 3, (int[]){6, 16, 4}, MER_RELU, &rng);
     net.updater = mer_updater_new(net.tape, net.parameters, &rule);
@@ -88,8 +89,8 @@ static float net_step(Net *net, double rate)
     mer_tape_reset(net->tape);
     mer_parameters_clear(net->parameters);
     MerTensor *x = mer_tape_input(net->tape, 4, (int[]){4, 1, 6, 6}, pixels);
-    x = mer_conv_run(net->tape, &net->conv, x, true, true);
-    x = mer_tensor_global_average(net->tape, x);
+    x = conv_run(net->tape, &net->conv, x, true, true);
+    x = global_average(net->tape, x);
     MerLstmState state = mer_lstm_start(net->tape, &net->lstm, 4);
     state = mer_lstm_step(net->tape, &net->lstm, x, state);
     MerTensor *loss =
@@ -223,36 +224,22 @@ static void test_rules_match_a_hand_calculation(void **state)
 {
     (void)state;
     MerRule sgd = mer_rule_sgd(0.9, 0), decayed = mer_rule_sgd(0, 0.1), adam = mer_rule_adam(1e-8);
-    MerRule rms = mer_rule_rmsprop(0.9, 1e-8), nesterov = mer_rule_sgd(0.9, 0);
-    nesterov.is_nesterov = true;
     /* v = 0.5, then 0.9 * 0.5 - 0.25 = 0.2 */
     assert_float_equal(two_steps(&sgd), 1 - 0.05 - 0.02, 1e-6);
-    /* 0.5 + 0.9 * 0.5 = 0.95, then -0.25 + 0.9 * 0.2 = -0.07 */
-    assert_float_equal(two_steps(&nesterov), 1 - 0.095 + 0.007, 1e-6);
     /* 1 - 0.1 * 0.6 = 0.94, then 0.94 - 0.1 * (-0.25 + 0.094) = 0.9556 */
     assert_float_equal(two_steps(&decayed), 0.9556, 1e-6);
     /* first step 0.1 exactly; then m = 0.02 / 0.19, v = 0.00031225 / 0.001999 */
     assert_float_equal(two_steps(&adam), 0.9 - 0.1 * (0.02 / 0.19) / sqrt(0.00031225 / 0.001999),
                        1e-5);
-    /* v = 0.025, then 0.0225 + 0.00625 */
-    assert_float_equal(two_steps(&rms), 1 - 0.05 / sqrt(0.025) + 0.025 / sqrt(0.02875), 1e-5);
 }
 
-static void test_schedules_have_their_ends_and_middles(void **state)
+static void test_a_schedule_has_its_ends_and_middle(void **state)
 {
     (void)state;
-    MerRate cosine = {.kind = MER_RATE_COSINE, .first = 1, .last = 0.2, .total = 100};
-    assert_float_equal(mer_rate_at(&cosine, 0), 1, 1e-12);
-    assert_float_equal(mer_rate_at(&cosine, 50), 0.6, 1e-12);
-    assert_float_equal(mer_rate_at(&cosine, 100), 0.2, 1e-12);
-    assert_float_equal(mer_rate_at(&cosine, 1000), 0.2, 1e-12);
-    MerRate linear = {.kind = MER_RATE_LINEAR, .first = 1, .last = 0, .total = 110, .warm_up = 10};
-    assert_float_equal(mer_rate_at(&linear, 0), 1.0 / 11, 1e-12);
-    assert_float_equal(mer_rate_at(&linear, 10), 1, 1e-12);
-    assert_float_equal(mer_rate_at(&linear, 60), 0.5, 1e-12);
-    MerRate steps = {.kind = MER_RATE_STEPS, .first = 1, .period = 30, .factor = 0.1};
-    assert_float_equal(mer_rate_at(&steps, 29), 1, 1e-12);
-    assert_float_equal(mer_rate_at(&steps, 60), 0.01, 1e-12);
+    assert_float_equal(mer_rate_cosine(2, 100, 0), 2, 1e-12);
+    assert_float_equal(mer_rate_cosine(2, 100, 50), 1, 1e-12);
+    assert_float_equal(mer_rate_cosine(2, 100, 100), 0, 1e-12);
+    assert_float_equal(mer_rate_cosine(2, 100, 1000), 0, 1e-12);
 }
 
 static void test_orthogonal_start_has_orthonormal_columns(void **state)
@@ -284,7 +271,7 @@ int main(void)
         cmocka_unit_test(test_nothing_is_recorded_while_off),
         cmocka_unit_test(test_clip_limits_the_common_norm),
         cmocka_unit_test(test_rules_match_a_hand_calculation),
-        cmocka_unit_test(test_schedules_have_their_ends_and_middles),
+        cmocka_unit_test(test_a_schedule_has_its_ends_and_middle),
         cmocka_unit_test(test_orthogonal_start_has_orthonormal_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* A training gives the same bits on one, two and three threads, and a backend that has few slots of
  * its own inherits the others. Shapes are large enough to be done in parts. */
+#include "conv_layer.h"
 #include "mercator/threads.h"
 #include "support.h"
 #include "tensor/layers.h"
@@ -12,7 +13,7 @@ typedef struct Net {
     MerTape       *tape;
     MerParameters *parameters;
     MerMlp         mlp;
-    MerConvLayer   convs[3];
+    ConvLayer      convs[3];
     MerLinearLayer last;
     MerLstm        lstm;
     MerAttention   attention;
@@ -39,9 +40,9 @@ static MerTensor *run_mlp(Net *net, float *numbers)
 
 static void make_cnn(Net *net, MerRng *rng)
 {
-    net->convs[0] = mer_conv_layer(net->parameters, "first", 3, 20, 3, 1, 1, rng);
-    net->convs[1] = mer_conv_layer(net->parameters, "depth", 20, 20, 3, 1, 20, rng);
-    net->convs[2] = mer_conv_layer(net->parameters, "second", 20, 20, 3, 1, 1, rng);
+    net->convs[0] = conv_layer(net->parameters, "first", 3, 20, 3, 1, 1, rng);
+    net->convs[1] = conv_layer(net->parameters, "depth", 20, 20, 3, 1, 20, rng);
+    net->convs[2] = conv_layer(net->parameters, "second", 20, 20, 3, 1, 1, rng);
     net->last = mer_linear_layer(net->parameters, "last", 20, 10, rng);
 }
 
@@ -49,11 +50,30 @@ static MerTensor *run_cnn(Net *net, float *numbers)
 {
     MerTape   *tape = net->tape;
     MerTensor *x = mer_tape_input(tape, 4, (int[]){BATCH, 3, 12, 14}, numbers);
-    x = mer_conv_run(tape, &net->convs[0], x, true, true);
-    x = mer_tensor_clamp(tape, mer_conv_run(tape, &net->convs[1], x, false, true), -2, 2);
+    x = conv_run(tape, &net->convs[0], x, true, true);
+    x = mer_tensor_clamp(tape, conv_run(tape, &net->convs[1], x, false, true), -2, 2);
     x = mer_tensor_pool(tape, x, &(MerPooling){MER_POOLING_MAX, {2, 2}, {2, 2}, {1, 0}});
-    x = mer_tensor_add(tape, x, mer_conv_run(tape, &net->convs[2], x, true, true));
-    return mer_linear_run(tape, &net->last, mer_tensor_global_average(tape, x), MER_LINEAR);
+    x = mer_tensor_add(tape, x, conv_run(tape, &net->convs[2], x, true, true));
+    return mer_linear_run(tape, &net->last, global_average(tape, x), MER_LINEAR);
+}
+
+/* Images of a few pixels, which kernels of their own do. */
+static void make_small(Net *net, MerRng *rng)
+{
+    net->convs[0] = conv_layer(net->parameters, "first", 256, 256, 3, 1, 256, rng);
+    net->convs[1] = conv_layer(net->parameters, "second", 256, 256, 1, 1, 1, rng);
+    net->convs[2] = conv_layer(net->parameters, "third", 256, 256, 3, 2, 256, rng);
+    net->last = mer_linear_layer(net->parameters, "last", 256, 10, rng);
+}
+
+static MerTensor *run_small(Net *net, float *numbers)
+{
+    MerTape   *tape = net->tape;
+    MerTensor *x = mer_tape_input(tape, 4, (int[]){BATCH, 256, 2, 2}, numbers);
+    for (int i = 0; i < 3; i++) {
+        x = conv_run(tape, &net->convs[i], x, true, true);
+    }
+    return mer_linear_run(tape, &net->last, global_average(tape, x), MER_LINEAR);
 }
 
 static void make_lstm(Net *net, MerRng *rng)
@@ -86,13 +106,14 @@ static MerTensor *run_transformer(Net *net, float *numbers)
     MerTape   *tape = net->tape;
     MerTensor *x = mer_tape_input(tape, 3, (int[]){BATCH, 24, 64}, numbers);
     x = mer_tensor_add(tape, x, mer_attention_run(tape, &net->attention, x, NULL, NULL));
-    x = mer_tensor_gelu(tape, mer_tensor_layer_norm(tape, x, net->scale, net->shift, 1e-5f));
+    x = mer_tensor_tanh(tape, mer_tensor_layer_norm(tape, x, net->scale, net->shift, 1e-5f));
     return mer_linear_run(tape, &net->last, mer_tensor_mean_axis(tape, x, 1), MER_LINEAR);
 }
 
 static const Training trainings[] = {
     {"mlp", make_mlp, run_mlp},
     {"cnn", make_cnn, run_cnn},
+    {"cnn of few pixels", make_small, run_small},
     {"lstm", make_lstm, run_lstm},
     {"transformer", make_transformer, run_transformer},
 };

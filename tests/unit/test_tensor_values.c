@@ -62,11 +62,6 @@ static double sigmoid(double x)
     return 1 / (1 + exp(-x));
 }
 
-static double gelu(double x)
-{
-    return 0.5 * x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
-}
-
 static double square(double x)
 {
     return x * x;
@@ -81,8 +76,7 @@ static void test_pointwise_ops_are_those_of_the_c_library(void **state)
         bool is_of_exponentials; /* needs positive numbers */
     } ops[] = {{mer_tensor_relu, relu, false},       {mer_tensor_tanh, tanh, false},
                {mer_tensor_sigmoid, sigmoid, false}, {mer_tensor_exp, exp, false},
-               {mer_tensor_gelu, gelu, false},       {mer_tensor_square, square, false},
-               {mer_tensor_log, log, true},          {mer_tensor_sqrt, sqrt, true}};
+               {mer_tensor_square, square, false},   {mer_tensor_log, log, true}};
     Bench bench = bench_open();
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
         double     expected[SIZE];
@@ -122,9 +116,11 @@ static void test_pairs_are_those_of_the_c_library(void **state)
     static const struct {
         Pair op;
         double (*reference)(double x, double y);
-    } ops[] = {{mer_tensor_add, sum_of},     {mer_tensor_sub, difference_of},
-               {mer_tensor_mul, product_of}, {mer_tensor_div, ratio_of},
-               {mer_tensor_minimum, fmin},   {mer_tensor_maximum, fmax}};
+    } ops[] = {{mer_tensor_add, sum_of},
+               {mer_tensor_sub, difference_of},
+               {mer_tensor_mul, product_of},
+               {mer_tensor_div, ratio_of},
+               {mer_tensor_minimum, fmin}};
     Bench bench = bench_open();
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
         double expected[SIZE];
@@ -209,12 +205,10 @@ static void test_reductions_and_slices_take_the_right_axis(void **state)
 {
     (void)state;
     Bench  bench = bench_open();
-    double down[COLUMNS] = {0}, most[ROWS], all = 0, turned[COLUMNS][ROWS], middle[ROWS][2];
+    double down[COLUMNS] = {0}, all = 0, turned[COLUMNS][ROWS], middle[ROWS][2];
     for (int r = 0; r < ROWS; r++) {
-        most[r] = -INFINITY;
         for (int c = 0; c < COLUMNS; c++) {
             down[c] += bench.a[r][c];
-            most[r] = fmax(most[r], bench.a[r][c]);
             all += bench.a[r][c];
             turned[c][r] = bench.a[r][c];
         }
@@ -222,7 +216,6 @@ static void test_reductions_and_slices_take_the_right_axis(void **state)
         middle[r][1] = bench.a[r][3];
     }
     expect(&bench, mer_tensor_sum_axis(bench.tape, bench.x, 0), COLUMNS, down);
-    expect(&bench, mer_tensor_max_axis(bench.tape, bench.x, 1), ROWS, most);
     expect(&bench, mer_tensor_sum(bench.tape, bench.x), 1, &all);
     expect(&bench, mer_tensor_transpose(bench.tape, bench.x, (int[]){1, 0}), SIZE, turned[0]);
     expect(&bench, mer_tensor_slice(bench.tape, bench.x, 1, 2, 2), ROWS * 2, middle[0]);
@@ -234,7 +227,7 @@ static void test_losses_are_means_over_the_batch(void **state)
     (void)state;
     Bench     bench = bench_open();
     const int labels[ROWS] = {4, 0, 2, 2};
-    double    entropy = 0, squares = 0, huber = 0, delta = 0.75;
+    double    entropy = 0, squares = 0;
     for (int r = 0; r < ROWS; r++) {
         double logs[COLUMNS];
         log_softmax(bench.a[r], COLUMNS, logs);
@@ -242,12 +235,10 @@ static void test_losses_are_means_over_the_batch(void **state)
         for (int c = 0; c < COLUMNS; c++) {
             double d = fabs(bench.a[r][c] - bench.b[r][c]);
             squares += d * d / SIZE;
-            huber += (d < delta ? d * d / 2 : delta * (d - delta / 2)) / SIZE;
         }
     }
     expect(&bench, mer_tensor_cross_entropy(bench.tape, bench.x, labels, 0), 1, &entropy);
     expect(&bench, mer_tensor_mse(bench.tape, bench.x, bench.z), 1, &squares);
-    expect(&bench, mer_tensor_huber(bench.tape, bench.x, bench.z, (float)delta), 1, &huber);
     mer_tape_free(bench.tape);
 }
 
