@@ -179,16 +179,23 @@ static MerStatus set_real(const Target *target, const char *text, double *field)
     return MER_OK;
 }
 
-static MerStatus set_bool(const Target *target, bool *field)
+bool mer_option_read_bool(const char *text, bool *value)
 {
     static const char *const words[] = {"false", "true", "off", "on", "no", "yes", "0", "1"};
     for (int i = 0; i < 8; i++) {
-        if (strcmp(target->value, words[i]) == 0) {
-            *field = i % 2 == 1;
-            return MER_OK;
+        if (strcmp(text, words[i]) == 0) {
+            *value = i % 2 == 1;
+            return true;
         }
     }
-    return expected(target, target->value, "true or false");
+    return false;
+}
+
+static MerStatus set_bool(const Target *target, bool *field)
+{
+    return mer_option_read_bool(target->value, field)
+               ? MER_OK
+               : expected(target, target->value, "true or false");
 }
 
 static MerStatus expected_word(const Target *target, const char *const *words, int count)

@@ -1,4 +1,4 @@
-/* Option tables as text: values for log headers, help for people. */
+/* Option tables as text: values for log headers, help for people, and what people write. */
 #ifndef MERCATOR_BASE_OPTION_JSON_H
 #define MERCATOR_BASE_OPTION_JSON_H
 
@@ -19,6 +19,9 @@ int mer_reference_find(const MerReference *reference, const char *key);
 
 /* A text that a list of settings would be cut in, in quotes. */
 const char *mer_option_quoted(const char *value, MerArena *arena);
+
+/* False: `text` is none of the words that say yes or no. */
+bool mer_option_read_bool(const char *text, bool *value);
 
 /* One line per option: `name=default`, help, and what is accepted. */
 void mer_options_help(const MerOption *table, FILE *file);

@@ -131,7 +131,8 @@ const char *mer_cli_value(int count, char **arguments, int *at)
     if (equals) {
         return equals + 1;
     }
-    return *at + 1 < count ? arguments[++*at] : NULL;
+    bool is_there = *at + 1 < count && strncmp(arguments[*at + 1], "--", 2) != 0;
+    return is_there ? arguments[++*at] : NULL;
 }
 
 static void print_verb(FILE *file, const char *name, const char *arguments, const char *summary)

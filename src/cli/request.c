@@ -114,6 +114,16 @@ bool mer_request_is_switch(const char *flag)
     return set_switch(&(MerRequest){0}, flag);
 }
 
+/* `--in-turn` alone says yes. */
+static bool is_yes(const Parser *p, const char *flag, const char *next)
+{
+    const MerOption *option = mer_options_find(mer_run_options, flag + 2);
+    option = option ? option : mer_options_find(p->problem->options, flag + 2);
+    bool value;
+    return option && option->type == MER_OPTION_BOOL &&
+           !(next && mer_option_read_bool(next, &value));
+}
+
 static int parse_flag(Parser *p, int count, char **arguments, int *at)
 {
     const char *flag = arguments[*at];
@@ -138,7 +148,8 @@ static int parse_flag(Parser *p, int count, char **arguments, int *at)
     while (axis < MER_AXIS_COUNT && !mer_cli_is(flag, mer_axis_names[axis])) {
         axis++;
     }
-    const char *value = mer_cli_value(count, arguments, at);
+    const char *next = *at + 1 < count ? arguments[*at + 1] : NULL;
+    const char *value = is_yes(p, flag, next) ? "true" : mer_cli_value(count, arguments, at);
     if (!is_problem && !own && axis == MER_AXIS_COUNT && !mer_cli_is(flag, "sweep")) {
         return set_option(p, flag, value);
     }

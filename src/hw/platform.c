@@ -119,7 +119,7 @@ static MerStatus read_kind_parts(MerPlatform *platform, MerYaml *root, MerError 
     }
 }
 
-static MerStatus from_yaml(MerYaml *root, const MerPlatform **platform, MerError *error)
+MerStatus mer_platform_from_yaml(MerYaml *root, const MerPlatform **platform, MerError *error)
 {
     MerPlatform *result = MER_NEW(root->arena, MerPlatform);
     *result = (MerPlatform){.name = name_of_file(root->file, root->arena),
@@ -157,7 +157,7 @@ MerStatus mer_platform_read_with(const char *name_or_path, const char *const *ch
     for (int i = 0; i < change_count; i++) {
         MER_TRY(mer_platform_change(root, changes[i], error));
     }
-    return from_yaml(root, platform, error);
+    return mer_platform_from_yaml(root, platform, error);
 }
 
 MerStatus mer_platform_parse(const char *name, const char *text, size_t size, MerArena *arena,
@@ -167,7 +167,7 @@ MerStatus mer_platform_parse(const char *name, const char *text, size_t size, Me
     MER_TRY(mer_yaml_parse(name, text, size, arena, &written, error));
     MER_TRY(mer_platform_adopt(written, &root, error));
     MER_TRY(mer_platform_resolve(root, &resolved, error));
-    return from_yaml(resolved, platform, error);
+    return mer_platform_from_yaml(resolved, platform, error);
 }
 
 double mer_formula_number(const MerFormula *formula, const char *name, double fallback)

@@ -91,6 +91,8 @@ MerStatus mer_platform_load(const char *name_or_path, MerArena *arena, MerYaml *
                             MerError *error);
 /* Merges what `root` extends; relative files are relative to `root->file`. */
 MerStatus mer_platform_resolve(MerYaml *root, MerYaml **resolved, MerError *error);
+/* The platform of a resolved tree. */
+MerStatus mer_platform_from_yaml(MerYaml *root, const MerPlatform **platform, MerError *error);
 /* Renames the paths of a tree after it was merged or changed. */
 void mer_platform_set_paths(MerYaml *node, const char *path);
 /* Applies one `memories.GLB.words=16Ki` to a resolved tree. */

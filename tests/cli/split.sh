@@ -56,6 +56,12 @@ says err "products of two activations are not priced"
 expect 0 "$MERCATOR" split 'resnet20@blocks=18' --optimizer sensitivity --quiet --no-report -o deep
 says out "s3b17c2"
 
+# A flag that says yes or no needs no word.
+expect 0 "$MERCATOR" split resnet8 --tie --seed 2 --optimizer half --quiet --no-report -o tied
+says tied/run.jsonl '"tie":true'
+expect 0 "$MERCATOR" split --tie no resnet8 --optimizer half --quiet --no-report -o untied
+says untied/run.jsonl '"tie":false'
+
 # Options that change the layers are part of an exported split.
 expect 0 "$MERCATOR" split 'mobilenet_v1@width=0.25' --platform darkside --operators keep --export split_json --quiet --no-report -o keep
 expect 0 "$MERCATOR" evaluate keep/split.json --json

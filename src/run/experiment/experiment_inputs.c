@@ -167,10 +167,10 @@ static MerStatus read_map(MerYaml *map, MerArena *arena, const MerPlatform **pla
                             .arena = arena};
         mer_yaml_add(map, "format", format, map->line, map->column);
     }
-    mer_platform_set_paths(map, "", arena);
-    MER_TRY(mer_platform_adopt(map, arena, &root, error));
-    MER_TRY(mer_platform_resolve(root, arena, &resolved, error));
-    return mer_platform_from_yaml(resolved, arena, platform, error);
+    mer_platform_set_paths(map, "");
+    MER_TRY(mer_platform_adopt(map, &root, error));
+    MER_TRY(mer_platform_resolve(root, &resolved, error));
+    return mer_platform_from_yaml(resolved, platform, error);
 }
 
 static MerStatus read_platform(MerExpansion *e, const char *text, MerYaml *map, int combination,
