@@ -130,8 +130,8 @@ static void test_energy_of_every_level_equals_timeloop(void **state)
             price(layer, "DRAM: P7 M4 | GLB: P4 C8 Q2 | Y: R3 C4 X: M16 | RF: Q14 S3 M2 C4",
                   (MerHalo)halo);
         for (int l = 0; l < 3; l++) {
-            const MerMemory *memory = &priced.model.memories[l];
-            double           energy = 0;
+            const MerNestMemory *memory = &priced.model.memories[l];
+            double               energy = 0;
             for (int t = 0; t < MER_TENSOR_COUNT; t++) {
                 energy += priced.access.reads[l][t] * memory->read_pj +
                           priced.access.fills[l][t] * memory->write_pj +

@@ -89,7 +89,7 @@ static bool is_too_wide(const Brute *b)
             x *= b->levels[l].x[d];
             y *= b->levels[l].y[d];
         }
-        if (x > b->model->memories[l].fanout.x || y > b->model->memories[l].fanout.y) {
+        if (x > b->model->memories[l].fanout_x || y > b->model->memories[l].fanout_y) {
             return true;
         }
     }

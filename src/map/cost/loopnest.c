@@ -56,8 +56,7 @@ static double ramp_cycles(const MerNestModel *model, const MerNestPlan *plan,
 {
     double cycles = 0;
     for (int l = 0; l + 1 < model->level_count; l++) {
-        cycles +=
-            kept_words(plan, loops, l, MER_TENSOR_O) / model->memories[l].write_words_per_cycle;
+        cycles += kept_words(plan, loops, l, MER_TENSOR_O) / model->memories[l].write_rate;
     }
     return cycles;
 }
@@ -67,8 +66,7 @@ static void fill_metrics(const MerNestModel *model, double words, double cycles,
                          MerCost *cost)
 {
     int    outermost = model->level_count - 1;
-    double rate = model->memories[outermost].read_words_per_cycle +
-                  model->memories[outermost].write_words_per_cycle;
+    double rate = model->memories[outermost].read_rate + model->memories[outermost].write_rate;
     cycles *= model->repeat;
     energy *= model->repeat;
     double macs = model->shape.macs * model->repeat;
@@ -146,13 +144,12 @@ static MerLevelUse use_level(const MerNestModel *model, const MerNestPlan *plan,
                              const MerNestLoops *loops, const MerNestAccess *access, int l,
                              double cycles)
 {
-    const MerMemory *memory = &model->memories[l];
-    double           read = 0;
-    MerLevelUse      use = {.name = memory->name,
-                            .network_pj =
-                                access->network[l] * memory->fanout.pj_per_word * model->repeat,
-                            .used_words = kept_words(plan, loops, l, MER_TENSOR_COUNT),
-                            .capacity_words = memory->words};
+    const MerNestMemory *memory = &model->memories[l];
+    double               read = 0;
+    MerLevelUse          use = {.name = memory->name,
+                                .network_pj = access->network[l] * memory->fanout_pj * model->repeat,
+                                .used_words = kept_words(plan, loops, l, MER_TENSOR_COUNT),
+                                .capacity_words = memory->words};
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         double *counts = use.accesses[t];
         counts[0] = access->reads[l][t] * model->repeat;
@@ -162,10 +159,9 @@ static MerLevelUse use_level(const MerNestModel *model, const MerNestPlan *plan,
         use.energy_pj[t] = counts[0] * memory->read_pj + counts[1] * memory->write_pj +
                            counts[2] * memory->update_pj;
     }
-    use.bandwidth_use =
-        isfinite(memory->read_words_per_cycle)
-            ? read / (loops->instances[l + 1] * memory->read_words_per_cycle * cycles)
-            : 0;
+    use.bandwidth_use = isfinite(memory->read_rate)
+                            ? read / (loops->instances[l + 1] * memory->read_rate * cycles)
+                            : 0;
     return use;
 }
 
@@ -234,9 +230,9 @@ static uint64_t zeros(const void *state, const char **why)
     const MerNestModel *model = state;
     bool                has_energy = model->mac_pj > 0;
     for (int l = 0; l < model->level_count; l++) {
-        const MerMemory *memory = &model->memories[l];
+        const MerNestMemory *memory = &model->memories[l];
         has_energy = has_energy || memory->read_pj > 0 || memory->write_pj > 0 ||
-                     memory->update_pj > 0 || memory->fanout.pj_per_word > 0;
+                     memory->update_pj > 0 || memory->fanout_pj > 0;
     }
     *why = "the platform has no energies (mac_pj, access_pj)";
     return has_energy ? 0 : METRIC(ENERGY) | METRIC(EDP) | METRIC(POWER);

@@ -10,13 +10,22 @@ enum { MER_NEST_MAX_LEVELS = 8, MER_NEST_MAX_LOOPS = MER_NEST_MAX_LEVELS * MER_D
 
 typedef enum MerHalo { MER_HALO_SHARED, MER_HALO_TIMELOOP } MerHalo;
 
+typedef struct MerNestMemory { /* of a MerMemory what is read for every plan, in few cache lines */
+    const char *name;
+    double      words, partition[MER_TENSOR_COUNT]; /* usable */
+    double      read_rate, write_rate;              /* words per cycle and instance */
+    double      read_pj, write_pj, update_pj;
+    int         fanout_x, fanout_y; /* below it */
+    double      fanout_pj;          /* per word sent over the fan-out */
+} MerNestMemory;
+
 typedef struct MerNestModel {
     MerLayerShape shape;
     double        repeat; /* the loops run this often, one after the other */
     int           level_count;
-    MerMemory memories[MER_NEST_MAX_LEVELS]; /* innermost first; sizes are what is usable of them */
-    double    lanes, mac_pj, clock_hz, word_bytes;
-    double    peak_macs; /* per cycle, of the whole machine */
+    MerNestMemory memories[MER_NEST_MAX_LEVELS]; /* innermost first */
+    double        lanes, mac_pj, clock_hz, word_bytes;
+    double        peak_macs; /* per cycle, of the whole machine */
     /* with fewer MACs than this every count is a whole number below 2^53 */
     double                    exact_macs;
     MerHalo                   halo;

@@ -44,7 +44,7 @@ INLINE bool has_fanout(const MerNestModel *model, int inner, int outer)
 {
     bool has = false;
     for (int l = inner; l <= outer; l++) {
-        has |= model->memories[l].fanout.x > 1 || model->memories[l].fanout.y > 1;
+        has |= model->memories[l].fanout_x > 1 || model->memories[l].fanout_y > 1;
     }
     return has;
 }
@@ -148,7 +148,7 @@ INLINE void find_spatial(const MerNestModel *model, int l, Group *group)
         group->spatial[l][d] = x * y;
     }
     group->is_bad |=
-        (used_x > model->memories[l].fanout.x) | (used_y > model->memories[l].fanout.y);
+        (used_x > model->memories[l].fanout_x) | (used_y > model->memories[l].fanout_y);
 }
 
 INLINE void find_tiles(const MerNestModel *model, Group *group)
@@ -194,13 +194,13 @@ INLINE void find_footprint(const MerTensorShape *tensor, const Lanes *tile, Lane
 INLINE void find_footprints(const MerNestModel *model, const MerNestPlan *plan, Group *group)
 {
     for (int l = 0; l < model->level_count; l++) {
-        const MerMemory *memory = &model->memories[l];
-        Lanes            need = ALL(0.0);
+        const MerNestMemory *memory = &model->memories[l];
+        Lanes                need = ALL(0.0);
         for (int t = 0; t < MER_TENSOR_COUNT; t++) {
             if (plan->levels[l].keep >> t & 1) {
                 find_footprint(&model->shape.tensors[t], group->tile[l + 1],
                                &group->footprint[l][t]);
-                group->is_bad |= group->footprint[l][t] > memory->partition_words[t];
+                group->is_bad |= group->footprint[l][t] > memory->partition[t];
                 need += group->footprint[l][t];
             }
         }
@@ -388,16 +388,15 @@ INLINE void take_figures(const MerNestModel *model, const Group *group, const Ac
     Lanes cycles = group->outward[0] / model->lanes;
     Lanes words = access->reads[outermost] + access->updates[outermost];
     for (int l = 0; l < model->level_count; l++) {
-        const MerMemory *memory = &model->memories[l];
-        Lanes            network = access->reads[l] + access->updates[l];
-        Lanes            read_cycles =
-            access->reads[l] / (group->instances[l + 1] * memory->read_words_per_cycle);
+        const MerNestMemory *memory = &model->memories[l];
+        Lanes                network = access->reads[l] + access->updates[l];
+        Lanes read_cycles = access->reads[l] / (group->instances[l + 1] * memory->read_rate);
         Lanes write_cycles = (access->fills[l] + access->updates[l]) /
-                             (group->instances[l + 1] * memory->write_words_per_cycle);
+                             (group->instances[l + 1] * memory->write_rate);
         cycles = PICK(read_cycles > cycles, read_cycles, cycles);
         cycles = PICK(write_cycles > cycles, write_cycles, cycles);
         energy += access->reads[l] * memory->read_pj + access->fills[l] * memory->write_pj +
-                  access->updates[l] * memory->update_pj + network * memory->fanout.pj_per_word;
+                  access->updates[l] * memory->update_pj + network * memory->fanout_pj;
     }
     for (int i = 0; i < LANES; i++) {
         figures->cycles[i] = cycles[i];

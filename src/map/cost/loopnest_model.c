@@ -7,15 +7,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A memory as far as it can be used at a time. */
-static MerMemory usable(const MerMemory *memory)
+static MerNestMemory take_memory(const MerMemory *memory)
 {
-    MerMemory part = *memory;
-    part.words /= memory->buffers;
+    MerNestMemory taken = {.name = memory->name,
+                           .words = memory->words / memory->buffers,
+                           .read_rate = memory->read_words_per_cycle,
+                           .write_rate = memory->write_words_per_cycle,
+                           .read_pj = memory->read_pj,
+                           .write_pj = memory->write_pj,
+                           .update_pj = memory->update_pj,
+                           .fanout_x = memory->fanout.x,
+                           .fanout_y = memory->fanout.y,
+                           .fanout_pj = memory->fanout.pj_per_word};
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
-        part.partition_words[t] /= memory->buffers;
+        taken.partition[t] = memory->partition_words[t] / memory->buffers;
     }
-    return part;
+    return taken;
 }
 
 /* A window of two dims is at most as wide as the larger coefficient says; the rest of a factor 16 is
@@ -72,7 +79,7 @@ MerStatus mer_nest_model_make(const MerOp *op, const MerPlatform *platform, MerN
     model->level_count = platform->memory_count;
     model->peak_macs = platform->units[0].lanes;
     for (int m = 0; m < platform->memory_count; m++) {
-        model->memories[platform->memory_count - 1 - m] = usable(&platform->memories[m]);
+        model->memories[platform->memory_count - 1 - m] = take_memory(&platform->memories[m]);
         model->peak_macs *= (double)platform->memories[m].fanout.x * platform->memories[m].fanout.y;
     }
     model->lanes = platform->units[0].lanes;
@@ -224,7 +231,7 @@ static bool covers(const MerNestModel *model, const MerNestLoops *loops, MerCost
     return true;
 }
 
-static bool fits_axis(const MerMemory *memory, const char *axis, const MerLayerShape *shape,
+static bool fits_axis(const MerNestMemory *memory, const char *axis, const MerLayerShape *shape,
                       const int *factors, int limit, MerCost *cost)
 {
     double used = 1;
@@ -244,10 +251,10 @@ static bool fits_axes(const MerNestModel *model, const MerNestPlan *plan, MerCos
 {
     const MerLayerShape *shape = &model->shape;
     for (int l = 0; l < model->level_count; l++) {
-        const MerMemory    *memory = &model->memories[l];
-        const MerNestLevel *level = &plan->levels[l];
-        if (!fits_axis(memory, "x, has ", shape, level->x, memory->fanout.x, cost) ||
-            !fits_axis(memory, "y, has ", shape, level->y, memory->fanout.y, cost)) {
+        const MerNestMemory *memory = &model->memories[l];
+        const MerNestLevel  *level = &plan->levels[l];
+        if (!fits_axis(memory, "x, has ", shape, level->x, memory->fanout_x, cost) ||
+            !fits_axis(memory, "y, has ", shape, level->y, memory->fanout_y, cost)) {
             return false;
         }
         for (int i = 0; model->exclusive_axes && i < shape->dim_count; i++) {
@@ -267,19 +274,19 @@ static bool fits_capacity(const MerNestModel *model, const MerNestPlan *plan,
                           const MerNestLoops *loops, MerCost *cost)
 {
     for (int l = 0; l < model->level_count; l++) {
-        const MerMemory *memory = &model->memories[l];
-        double           need = 0;
+        const MerNestMemory *memory = &model->memories[l];
+        double               need = 0;
         for (int t = 0; t < MER_TENSOR_COUNT; t++) {
             if (!(plan->levels[l].keep >> t & 1)) {
                 continue;
             }
             double words = loops->footprint[l][t];
-            if (words > memory->partition_words[t]) {
+            if (words > memory->partition[t]) {
                 const char letter[] = {MER_TENSOR_LETTERS[t], ',', ' ', 'h', 'a', 's', ' ', '\0'};
                 refuse(cost,
                        (const char *[]){"capacity: ", memory->name, " needs ", " words of ", letter,
                                         ""},
-                       words, memory->partition_words[t]);
+                       words, memory->partition[t]);
                 return false;
             }
             need += words;
@@ -320,20 +327,19 @@ void mer_nest_price(const MerNestModel *model, const MerNestLoops *loops,
     *cycles = 0;
     slower(loops->outward[0] / model->lanes, "compute", cycles, binding);
     for (int l = 0; l < model->level_count; l++) {
-        const MerMemory *memory = &model->memories[l];
-        double           reads = 0;
-        double           fills = 0;
-        double           updates = 0;
+        const MerNestMemory *memory = &model->memories[l];
+        double               reads = 0;
+        double               fills = 0;
+        double               updates = 0;
         for (int t = 0; t < MER_TENSOR_COUNT; t++) {
             reads += access->reads[l][t];
             fills += access->fills[l][t];
             updates += access->updates[l][t];
         }
         double instances = loops->instances[l + 1];
-        slower(reads / (instances * memory->read_words_per_cycle), memory->name, cycles, binding);
-        slower((fills + updates) / (instances * memory->write_words_per_cycle), memory->name,
-               cycles, binding);
+        slower(reads / (instances * memory->read_rate), memory->name, cycles, binding);
+        slower((fills + updates) / (instances * memory->write_rate), memory->name, cycles, binding);
         *energy += reads * memory->read_pj + fills * memory->write_pj +
-                   updates * memory->update_pj + access->network[l] * memory->fanout.pj_per_word;
+                   updates * memory->update_pj + access->network[l] * memory->fanout_pj;
     }
 }

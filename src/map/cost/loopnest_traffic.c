@@ -69,7 +69,7 @@ static double joint_footprint(const MerNestModel *model, const MerNestLoops *loo
     double                copies = 1;
     bool                  is_spread = false;
     for (int l = child + 1; l <= parent; l++) {
-        is_spread |= model->memories[l].fanout.x > 1 || model->memories[l].fanout.y > 1;
+        is_spread |= model->memories[l].fanout_x > 1 || model->memories[l].fanout_y > 1;
     }
     memcpy(tile, loops->tile[child + 1], sizeof(double) * MER_DIM_COUNT);
     if (!is_spread) {
@@ -102,9 +102,15 @@ static double distinct_children(const MerNestModel *model, const MerNestLoops *l
     double                distinct = 1;
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         spread[d] = 1;
-        for (int l = child + 1; l <= parent; l++) {
+    }
+    for (int l = child + 1; l <= parent; l++) {
+        for (int i = 0; i < model->shape.dim_count; i++) {
+            int d = model->shape.dims[i];
             spread[d] *= loops->spatial[l][d];
         }
+    }
+    for (int i = 0; i < model->shape.dim_count; i++) {
+        int d = model->shape.dims[i];
         distinct *= shape->plain >> d & 1 ? spread[d] : 1;
     }
     for (int s = 0; s < shape->slide_count; s++) {

@@ -73,13 +73,13 @@ typedef struct ExactList {
 } ExactList;
 
 typedef struct ExactLevel {
-    const MerMemory *memory;
-    unsigned         keep;
-    int              parent[MER_TENSOR_COUNT]; /* next level outside that keeps the tensor */
-    int              order_count;
-    ExactOrder       orders[MER_DIM_COUNT];
-    int              spread_count;
-    int             *spreads; /* tiles that the fan-out below can carry */
+    const MerNestMemory *memory;
+    unsigned             keep;
+    int                  parent[MER_TENSOR_COUNT]; /* next level outside that keeps the tensor */
+    int                  order_count;
+    ExactOrder           orders[MER_DIM_COUNT];
+    int                  spread_count;
+    int                 *spreads; /* tiles that the fan-out below can carry */
     /* its loops may as well run in the level below, which keeps nothing */
     bool   is_idle;
     double most_units, most_reductions;

@@ -24,17 +24,17 @@ double mer_exact_value(const ExactSearch *search, double energy, double cycles)
  * that need not be read before their first update. */
 double mer_exact_energy_per_word(const ExactSearch *search, int tensor, int parent)
 {
-    const MerMemory *memory = search->levels[parent].memory;
-    double           read = memory->read_pj + memory->fanout.pj_per_word;
-    return tensor == MER_TENSOR_O ? read + memory->update_pj + memory->fanout.pj_per_word : read;
+    const MerNestMemory *memory = search->levels[parent].memory;
+    double               read = memory->read_pj + memory->fanout_pj;
+    return tensor == MER_TENSOR_O ? read + memory->update_pj + memory->fanout_pj : read;
 }
 
 double mer_exact_spared(const ExactSearch *search, int level, double reductions)
 {
-    const MerMemory *memory = search->levels[level].memory;
-    bool             keeps = search->levels[level].keep >> MER_TENSOR_O & 1;
+    const MerNestMemory *memory = search->levels[level].memory;
+    bool                 keeps = search->levels[level].keep >> MER_TENSOR_O & 1;
     return keeps ? search->tiles.shape->tensors[MER_TENSOR_O].words * reductions *
-                       (memory->read_pj + memory->fanout.pj_per_word + memory->write_pj)
+                       (memory->read_pj + memory->fanout_pj + memory->write_pj)
                  : 0;
 }
 
@@ -215,9 +215,9 @@ static double transfer_cycles(const ExactSearch *search, const ExactBoundary *b)
     reads -=
         child->parent[MER_TENSOR_O] == b->level ? out * fmin(units, parent->reductions_outside) : 0;
     double child_units = tiles->volume[b->spread] * units;
-    return fmax(fmax(reads / (units * parent->memory->read_words_per_cycle),
-                     updates / (units * parent->memory->write_words_per_cycle)),
-                fills / (child_units * child->memory->write_words_per_cycle));
+    return fmax(fmax(reads / (units * parent->memory->read_rate),
+                     updates / (units * parent->memory->write_rate)),
+                fills / (child_units * child->memory->write_rate));
 }
 
 /* Cycles of feeding the MACs, by whatever levels do it. */
@@ -243,8 +243,8 @@ static double operand_cycles(const ExactSearch *search, const ExactBoundary *b)
         reads[l] -= search->mac_parent[MER_TENSOR_O] == l
                         ? tiles->shape->tensors[MER_TENSOR_O].words * reductions
                         : 0;
-        cycles = fmax(cycles, fmax(reads[l] / (units * level->memory->read_words_per_cycle),
-                                   updates[l] / (units * level->memory->write_words_per_cycle)));
+        cycles = fmax(cycles, fmax(reads[l] / (units * level->memory->read_rate),
+                                   updates[l] / (units * level->memory->write_rate)));
     }
     return cycles;
 }

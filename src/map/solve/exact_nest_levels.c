@@ -103,7 +103,7 @@ static void list_spreads(ExactSearch *search, int l)
     ExactLevel       *level = &search->levels[l];
     int               x[MER_DIM_COUNT], y[MER_DIM_COUNT];
     int               capacity = 0;
-    double            units = (double)level->memory->fanout.x * level->memory->fanout.y;
+    double            units = (double)level->memory->fanout_x * level->memory->fanout_y;
     for (int tile = 0; tile < tiles->count; tile++) {
         capacity += tiles->volume[tile] <= units;
     }
@@ -138,7 +138,7 @@ void mer_exact_spreads_open(ExactSearch *search)
         units *= level->most_units;
         reductions *= level->most_reductions;
     }
-    const MerMemory *last = search->levels[0].memory;
-    bool             has_inner_fanout = last->fanout.x * last->fanout.y > 1;
+    const MerNestMemory *last = search->levels[0].memory;
+    bool                 has_inner_fanout = last->fanout_x * last->fanout_y > 1;
     search->innermost = has_inner_fanout || search->level_count == 1 ? 0 : 1;
 }

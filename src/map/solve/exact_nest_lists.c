@@ -7,12 +7,12 @@
 
 static bool fits(const ExactSearch *search, int level, int tile)
 {
-    const MerMemory *memory = search->levels[level].memory;
-    double           need = 0;
+    const MerNestMemory *memory = search->levels[level].memory;
+    double               need = 0;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         if (search->levels[level].keep >> t & 1) {
             double words = search->tiles.words[t][tile];
-            if (words > memory->partition_words[t]) {
+            if (words > memory->partition[t]) {
                 return false;
             }
             need += words;
@@ -322,7 +322,7 @@ static void set_parents(ExactSearch *search, const unsigned *keep)
     }
     for (int l = 0; l < search->level_count; l++) {
         ExactLevel *level = &search->levels[l];
-        bool        has_fanout = level->memory->fanout.x * level->memory->fanout.y > 1;
+        bool        has_fanout = level->memory->fanout_x * level->memory->fanout_y > 1;
         level->is_idle =
             l > search->innermost && keep[l - 1] == 0 && !has_fanout && search->is_free;
     }
@@ -333,13 +333,13 @@ static void set_parents(ExactSearch *search, const unsigned *keep)
 static void set_base(ExactSearch *search)
 {
     const MerLayerShape *shape = search->tiles.shape;
-    const MerMemory     *outermost = search->levels[search->level_count - 1].memory;
+    const MerNestMemory *outermost = search->levels[search->level_count - 1].memory;
     double               out = shape->tensors[MER_TENSOR_O].words;
     for (int l = 0; l < search->level_count; l++) {
         search->base_reads[l] = search->base_writes[l] = 0;
     }
-    search->base_energy = shape->macs * search->model->mac_pj -
-                          out * (outermost->read_pj + outermost->fanout.pj_per_word);
+    search->base_energy =
+        shape->macs * search->model->mac_pj - out * (outermost->read_pj + outermost->fanout_pj);
     search->base_reads[search->level_count - 1] -= out;
     for (int t = 0; t < MER_TENSOR_COUNT && search->innermost == 1; t++) {
         if (search->mac_parent[t] == 0) {

@@ -256,11 +256,11 @@ static bool pack_rest(const Packing *p, int position, int columns, int rows)
 bool mer_exact_pack(const ExactSearch *search, int level, int spread, int x[MER_DIM_COUNT],
                     int y[MER_DIM_COUNT])
 {
-    const MerMemory *memory = search->levels[level].memory;
-    Packing          packing = {search, level, spread, x, y};
+    const MerNestMemory *memory = search->levels[level].memory;
+    Packing              packing = {search, level, spread, x, y};
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         x[d] = y[d] = 1;
     }
-    return search->tiles.volume[spread] <= (double)memory->fanout.x * memory->fanout.y &&
-           pack_rest(&packing, 0, memory->fanout.x, memory->fanout.y);
+    return search->tiles.volume[spread] <= (double)memory->fanout_x * memory->fanout_y &&
+           pack_rest(&packing, 0, memory->fanout_x, memory->fanout_y);
 }

@@ -128,8 +128,8 @@ void mer_exact_add_boundary(const ExactSearch *search, int l, ExactNest *nest)
     }
     if (child->keep >> MER_TENSOR_O & 1) {
         double fresh = tiles->shape->tensors[MER_TENSOR_O].words * nest->reductions;
-        nest->energy -= fresh * (child->memory->read_pj + child->memory->fanout.pj_per_word +
-                                 child->memory->write_pj);
+        nest->energy -=
+            fresh * (child->memory->read_pj + child->memory->fanout_pj + child->memory->write_pj);
         nest->reads[l - 1] -= fresh;
         nest->writes[l - 1] -= fresh;
     }
@@ -161,10 +161,10 @@ double mer_exact_cycles(const ExactSearch *search, int level, const ExactNest *n
         return cycles;
     }
     for (int l = level > 0 ? level - 1 : 0; l < search->level_count; l++) {
-        const MerMemory *memory = search->levels[l].memory;
-        double           units = l + 1 < search->level_count ? search->chosen[l + 1].units : 1;
-        cycles = fmax(cycles, nest->reads[l] / (units * memory->read_words_per_cycle));
-        cycles = fmax(cycles, nest->writes[l] / (units * memory->write_words_per_cycle));
+        const MerNestMemory *memory = search->levels[l].memory;
+        double               units = l + 1 < search->level_count ? search->chosen[l + 1].units : 1;
+        cycles = fmax(cycles, nest->reads[l] / (units * memory->read_rate));
+        cycles = fmax(cycles, nest->writes[l] / (units * memory->write_rate));
     }
     return cycles;
 }
@@ -176,7 +176,7 @@ double mer_exact_ramp(const ExactSearch *search)
         for (int t = 0; t < MER_TENSOR_O; t++) {
             bool is_kept = search->levels[l].keep >> t & 1;
             cycles += is_kept ? search->tiles.words[t][search->chosen[l + 1].inner] /
-                                    search->levels[l].memory->write_words_per_cycle
+                                    search->levels[l].memory->write_rate
                               : 0;
         }
     }
