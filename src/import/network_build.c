@@ -2,11 +2,12 @@
  * parameters, and convolutions before a normalisation have no bias. */
 #include "import/network_build.h"
 
-static int add_activation(MerNetworkBuilder *b, const char *name)
+/* The next value, of the size that the builder is at. */
+static int add_value(MerNetworkBuilder *b, const char *name, MerValueRole role)
 {
     MerValue value = {.name = name,
                       .type = MER_TYPE_FLOAT32,
-                      .role = MER_VALUE_ACTIVATION,
+                      .role = role,
                       .rank = b->rows > 0 ? 4 : 2,
                       .dims = {1, b->channels, b->rows, b->columns}};
     return mer_graph_add_value(b->graph, &value);
@@ -28,7 +29,8 @@ static int add_weight(MerNetworkBuilder *b, const char *name, const char *part, 
 /* An operator that reads `inputs` and makes the next value. */
 static void add_op(MerNetworkBuilder *b, MerOp *op, int *inputs, int count)
 {
-    int output = add_activation(b, mer_arena_format(b->graph->arena, "%s.out", op->name));
+    int output =
+        add_value(b, mer_arena_format(b->graph->arena, "%s.out", op->name), MER_VALUE_ACTIVATION);
     op->inputs = inputs;
     op->input_count = count;
     op->outputs = &output;
@@ -41,12 +43,7 @@ MerNetworkBuilder mer_network_begin(MerGraph *graph, int64_t channels, int64_t r
                                     int64_t columns)
 {
     MerNetworkBuilder b = {graph, -1, channels, rows, columns};
-    MerValue          input = {.name = "input",
-                               .type = MER_TYPE_FLOAT32,
-                               .role = MER_VALUE_INPUT,
-                               .rank = 4,
-                               .dims = {1, channels, rows, columns}};
-    b.value = mer_graph_add_value(graph, &input);
+    b.value = add_value(&b, "input", MER_VALUE_INPUT);
     return b;
 }
 
@@ -82,47 +79,43 @@ static int64_t windows(int64_t size, int pad, int kernel, int stride)
     return size + 2 * pad < kernel ? 0 : (size + 2 * pad - kernel) / stride + 1;
 }
 
-static MerStatus check_image(const MerNetworkBuilder *b, const char *name, int64_t rows,
-                             int64_t columns, MerError *error)
+/* Slides a window over the image, which becomes that of the output; (rows, columns) each. */
+static MerStatus slide(MerNetworkBuilder *b, MerOp *op, const int *kernel, const int *stride,
+                       const int *pad, MerError *error)
 {
-    return rows > 0 && columns > 0 && b->rows > 0
-               ? MER_OK
-               : mer_error_set(
-                     error, MER_INVALID,
-                     "layer %s: its window does not fit into %lldx%lld, expected a larger "
-                     "input",
-                     name, (long long)b->rows, (long long)b->columns);
-}
-
-static void set_window(const MerNetworkBuilder *b, MerOp *op, const int *stride, const int *pad)
-{
+    int64_t rows = windows(b->rows, pad[0], kernel[0], stride[0]);
+    int64_t columns = windows(b->columns, pad[1], kernel[1], stride[1]);
+    if (rows < 1 || columns < 1 || b->rows < 1) {
+        return mer_error_set(
+            error, MER_INVALID,
+            "layer %s: its window does not fit into %lldx%lld, expected a larger input", op->name,
+            (long long)b->rows, (long long)b->columns);
+    }
     for (int i = 0; i < 2; i++) {
         op->stride[i] = stride[i];
         op->pad[i] = op->pad[i + 2] = pad[i]; /* top, left, bottom, right */
     }
     op->input_rows = b->rows;
     op->input_columns = b->columns;
+    b->rows = rows;
+    b->columns = columns;
+    return MER_OK;
 }
 
 MerStatus mer_network_conv(MerNetworkBuilder *b, const MerNetworkConv *conv, MerError *error)
 {
-    int64_t rows = windows(b->rows, conv->pad[0], conv->kernel[0], conv->stride[0]);
-    int64_t columns = windows(b->columns, conv->pad[1], conv->kernel[1], conv->stride[1]);
     int64_t inputs = conv->is_depthwise ? 1 : b->channels;
     int64_t shape[] = {conv->out, inputs, conv->kernel[0], conv->kernel[1]};
-    MER_TRY(check_image(b, conv->name, rows, columns, error));
     MerOp op = mer_op_make(conv->name, "Conv", conv->is_depthwise ? MER_OP_DEPTHWISE : MER_OP_CONV);
+    MER_TRY(slide(b, &op, conv->kernel, conv->stride, conv->pad, error));
     op.dims[MER_DIM_K] = conv->is_depthwise ? 1 : conv->out;
     op.dims[MER_DIM_C] = b->channels;
-    op.dims[MER_DIM_Y] = rows;
-    op.dims[MER_DIM_X] = columns;
+    op.dims[MER_DIM_Y] = b->rows;
+    op.dims[MER_DIM_X] = b->columns;
     op.dims[MER_DIM_R] = conv->kernel[0];
     op.dims[MER_DIM_S] = conv->kernel[1];
-    set_window(b, &op, conv->stride, conv->pad);
     int values[] = {b->value, add_weight(b, conv->name, "weight", 4, shape)};
     b->channels = conv->out;
-    b->rows = rows;
-    b->columns = columns;
     add_op(b, &op, values, 2);
     if (conv->has_norm) {
         add_norm(b, conv->name);
@@ -180,13 +173,9 @@ MerStatus mer_network_separable(MerNetworkBuilder *b, const char *name, int64_t 
 MerStatus mer_network_max_pool(MerNetworkBuilder *b, const char *name, int kernel, int stride,
                                int pad, MerError *error)
 {
-    int64_t rows = windows(b->rows, pad, kernel, stride);
-    int64_t columns = windows(b->columns, pad, kernel, stride);
-    MerOp   op = mer_op_make(name, "MaxPool", MER_OP_POOL);
-    MER_TRY(check_image(b, name, rows, columns, error));
-    set_window(b, &op, (int[]){stride, stride}, (int[]){pad, pad});
-    b->rows = rows;
-    b->columns = columns;
+    MerOp op = mer_op_make(name, "MaxPool", MER_OP_POOL);
+    MER_TRY(
+        slide(b, &op, (int[]){kernel, kernel}, (int[]){stride, stride}, (int[]){pad, pad}, error));
     add_step(b, op);
     return MER_OK;
 }

@@ -187,17 +187,14 @@ static MerStatus optional_size(MerYaml *instance, const char *name, int64_t *siz
  * in new. */
 static MerStatus read_cnn_layer(MerYaml *instance, MerOp *op, MerError *error)
 {
-    static const struct {
-        const char *name;
-        int         dim;
-    } needed[] = {
-        {"C", MER_DIM_C}, {"P", MER_DIM_Y}, {"Q", MER_DIM_X}, {"R", MER_DIM_R}, {"S", MER_DIM_S}};
     static const char *const strides[] = {"Wstride", "Hstride"};
     static const char *const dilations[] = {"Wdilation", "Hdilation"};
     op->kind = MER_OP_CONV;
-    for (int i = 0; i < 5; i++) {
-        MER_TRY(need_size(instance, needed[i].name, &op->dims[needed[i].dim], error));
-    }
+    MER_TRY(need_size(instance, "C", &op->dims[MER_DIM_C], error));
+    MER_TRY(need_size(instance, "P", &op->dims[MER_DIM_Y], error));
+    MER_TRY(need_size(instance, "Q", &op->dims[MER_DIM_X], error));
+    MER_TRY(need_size(instance, "R", &op->dims[MER_DIM_R], error));
+    MER_TRY(need_size(instance, "S", &op->dims[MER_DIM_S], error));
     const char *filters = mer_yaml_get(instance, "K") != NULL ? "K" : "M";
     MER_TRY(need_size(instance, filters, &op->dims[MER_DIM_K], error));
     MER_TRY(optional_size(instance, "N", &op->dims[MER_DIM_N], error));

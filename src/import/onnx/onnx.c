@@ -49,12 +49,11 @@ static void define_inputs(OnnxContext *context)
             return;
         }
         /* Before IR version 4 every initializer is listed among the inputs too. */
-        if (mer_onnx_scope_find(context->scope, name) != NULL) {
-            const OnnxValue *known = mer_onnx_scope_find(context->scope, name);
-            if (known->role == MER_VALUE_INPUT)
-                mer_onnx_fail_model(context, "input \"%.120s\" occurs twice", known->name);
+        const OnnxValue *known = mer_onnx_scope_find(context->scope, name);
+        if (known != NULL && known->role == MER_VALUE_INPUT)
+            mer_onnx_fail_model(context, "input \"%.120s\" occurs twice", known->name);
+        if (known != NULL)
             continue;
-        }
         OnnxValue *value = mer_onnx_value_new(context, name, MER_TYPE_UNKNOWN, MER_VALUE_INPUT);
         value->shape = mer_onnx_input_shape(context, graph->input[i], &value->type);
         if (!mer_onnx_failed(context)) {
@@ -135,7 +134,7 @@ static MerStatus import_model(OnnxContext *context)
     mark_outputs(context);
     if (!mer_onnx_failed(context))
         mer_onnx_fold_weights(context);
-    if (!mer_onnx_failed(context) && context->graph->op_count == 0)
+    if (context->graph->op_count == 0)
         mer_onnx_fail_model(context, "the graph has no operators");
     if (mer_onnx_failed(context))
         return context->status;
@@ -143,8 +142,8 @@ static MerStatus import_model(OnnxContext *context)
     MerError  error = {0};
     MerStatus status = mer_graph_finish(context->graph, &error);
     if (status != MER_OK)
-        return mer_error_set(context->error, status, "%s: %s", context->file->path, error.message);
-    return MER_OK;
+        mer_error_set(context->error, status, "%s: %s", context->file->path, error.message);
+    return status;
 }
 
 static MerStatus read_model(const MerImportFile *file, const MerImportOptions *options,

@@ -188,8 +188,8 @@ int64_t  mer_onnx_required_int(OnnxNode *node, const char *name);
 
 /* onnx_tensor.c */
 MerType mer_onnx_type(int64_t data_type);
-/* False after a failure: a size is negative, too large, or their product overflows. */
-bool mer_onnx_check_size(OnnxContext *context, const char *what, const char *name, MerType type,
+/* Fails if a size is negative, too large, or their product overflows. */
+void mer_onnx_check_size(OnnxContext *context, const char *what, const char *name, MerType type,
                          const OnnxShape *shape);
 OnnxContent *mer_onnx_content_new(OnnxContext *context, bool is_real, int64_t count); /* or NULL */
 /* The elements of a value if they are known and few, else NULL. */

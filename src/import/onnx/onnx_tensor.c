@@ -19,25 +19,20 @@ MerType mer_onnx_type(int64_t data_type)
     return data_type >= 0 && data_type < count ? types[data_type] : MER_TYPE_UNKNOWN;
 }
 
-bool mer_onnx_check_size(OnnxContext *context, const char *what, const char *name, MerType type,
+void mer_onnx_check_size(OnnxContext *context, const char *what, const char *name, MerType type,
                          const OnnxShape *shape)
 {
     int64_t bits = mer_type_bits(type);
     for (int axis = 0; axis < shape->rank; axis++) {
         int64_t dim = shape->dims[axis];
-        if (dim < 0 || dim > INT32_MAX) {
+        if (dim < 0 || dim > INT32_MAX)
             mer_onnx_fail_model(context,
                                 "%s \"%.120s\": dimension %d is %lld, expected 0 to 2147483647",
                                 what, name, axis, (long long)dim);
-            return false;
-        }
-        if (dim > 0 && __builtin_mul_overflow(bits, dim, &bits)) {
+        else if (dim > 0 && __builtin_mul_overflow(bits, dim, &bits))
             mer_onnx_fail_model(context, "%s \"%.120s\": the size of %s overflows 64 bits", what,
                                 name, mer_onnx_shape_text(context, shape));
-            return false;
-        }
     }
-    return true;
 }
 
 OnnxContent *mer_onnx_content_new(OnnxContext *context, bool is_real, int64_t count)
