@@ -175,4 +175,6 @@ says err "unit gpu0 of platform fast has neither flops nor bytes_per_s"
 expect 0 "$MERCATOR" place alexnet --optimizer go --budget 2 --save-policy go.policy --quiet --no-report -o learned
 expect 0 "$MERCATOR" place alexnet --optimizer go --budget 4 --in-turn true --decide place,order --policy go.policy --quiet --no-report -o rounds
 says err '--policy is not read: the search goes in rounds from the start'
+expect 1 "$MERCATOR" place alexnet --optimizer go --budget 4 --in-turn --decide place,order --save-policy lost.policy --quiet --no-report -o lost
+says err "lost.policy: no policy can be saved: the search goes in rounds from the start"
 says rounds/placement.yaml "priority"

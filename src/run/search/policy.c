@@ -133,6 +133,13 @@ MerStatus mer_policy_check(const MerTaskSearch *s, MerError *error)
         return mer_error_set(error, MER_UNSUPPORTED, "optimizer %s has no policy to save",
                              s->type->name);
     }
+    if (s->run->round && s->run->round_number == 0) {
+        return mer_error_set(
+            error, MER_UNSUPPORTED,
+            "%s: no policy can be saved: the search goes in rounds from the start, "
+            "each with other knobs",
+            path);
+    }
     bool is_new = access(path, F_OK) != 0;
     /* what is there stays until there is something better */
     int descriptor = mer_descriptor_open(path, O_WRONLY | O_CREAT | O_APPEND);
