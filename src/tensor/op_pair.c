@@ -5,35 +5,28 @@
 
 #include <assert.h>
 
-static void set_steps(MerPair *op, int which, const MerTensor *tensor)
+/* The size of axis i of MER_TENSOR_RANK ones, shapes being aligned at the end. */
+static int size_at(const MerTensor *tensor, int i)
 {
-    int64_t step = 1;
-    for (int i = MER_TENSOR_RANK - 1; i >= 0; i--) {
-        int axis = i - (MER_TENSOR_RANK - tensor->rank);
-        int size = axis >= 0 ? tensor->shape[axis] : 1;
-        assert(size == op->size[i] || size == 1);
-        op->step[which][i] = size == 1 ? 0 : step;
-        step *= size;
-    }
+    int axis = i - (MER_TENSOR_RANK - tensor->rank);
+    return axis >= 0 ? tensor->shape[axis] : 1;
 }
 
-static MerPair pair_of(MerPairKind kind, const MerTensor *a, const MerTensor *b, int *rank,
-                       int shape[MER_TENSOR_RANK])
+static MerPair pair_of(MerPairKind kind, const MerTensor *a, const MerTensor *b)
 {
-    MerPair op = {.kind = kind, .is_same = a->rank == b->rank};
-    *rank = a->rank > b->rank ? a->rank : b->rank;
-    for (int i = 0; i < MER_TENSOR_RANK; i++) {
-        int from_a = i - (MER_TENSOR_RANK - a->rank), from_b = i - (MER_TENSOR_RANK - b->rank);
-        int size_a = from_a >= 0 ? a->shape[from_a] : 1;
-        int size_b = from_b >= 0 ? b->shape[from_b] : 1;
-        op.size[i] = size_a == 1 ? size_b : size_a;
-        op.is_same = op.is_same && size_a == size_b;
+    MerPair op = {.kind = kind, .is_same = a->rank == b->rank, .count = 1};
+    int64_t step[2] = {1, 1};
+    for (int i = MER_TENSOR_RANK - 1; i >= 0; i--) {
+        int size[2] = {size_at(a, i), size_at(b, i)};
+        op.size[i] = size[0] == 1 ? size[1] : size[0];
+        op.count *= op.size[i];
+        op.is_same = op.is_same && size[0] == size[1];
+        for (int w = 0; w < 2; w++) {
+            assert(size[w] == op.size[i] || size[w] == 1);
+            op.step[w][i] = size[w] == 1 ? 0 : step[w];
+            step[w] *= size[w];
+        }
     }
-    for (int i = 0; i < *rank; i++) {
-        shape[i] = op.size[MER_TENSOR_RANK - *rank + i];
-    }
-    set_steps(&op, 0, a);
-    set_steps(&op, 1, b);
     return op;
 }
 
@@ -48,10 +41,9 @@ static void pair_backward(MerTape *tape, const MerNode *node)
 
 static MerTensor *pair(MerTape *tape, MerPairKind kind, MerTensor *a, MerTensor *b)
 {
-    int        rank, shape[MER_TENSOR_RANK];
-    MerPair    op = pair_of(kind, a, b, &rank, shape);
-    MerTensor *y = mer_tape_tensor(tape, rank, shape);
-    op.count = y->size;
+    MerPair    op = pair_of(kind, a, b);
+    int        rank = a->rank > b->rank ? a->rank : b->rank;
+    MerTensor *y = mer_tape_tensor(tape, rank, op.size + MER_TENSOR_RANK - rank);
     op.x[0] = mer_tensor_data(tape, a);
     op.x[1] = mer_tensor_data(tape, b);
     op.y = y->data;
