@@ -15,7 +15,8 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"chains", MER_OPTION_INT, offsetof(Options, chains), "8", 1, 4096, NULL, "walks side by side"},
+    {"chains", MER_OPTION_INT, offsetof(Options, chains), "0", 0, 4096, NULL,
+     "walks side by side; 0: 8, or 16 where there are at least 20000 evaluations"},
     {"samples", MER_OPTION_INT, offsetof(Options, samples), "64", 1, 1e6, NULL,
      "random points a chain tries for a feasible start before it takes the best one known"},
     {"rounds", MER_OPTION_INT, offsetof(Options, rounds), "2", 1, 30, NULL,
@@ -66,7 +67,9 @@ static void begin(State *s, const MerSearch *search, Options options, MerElites 
     enum { APART = 16 }; /* as in Chain, counted in choices */
     uint64_t seed = mer_rng_next(search->rng);
     *s = (State){.space = search->space, .options = options, .elites = elites};
-    s->chain_count = (int)s->options.chains;
+    /* more of them keep more threads and vectors busy; few evaluations are too short a walk for many */
+    int64_t usual = search->budget < 20000 ? 8 : 16;
+    s->chain_count = (int)(options.chains > 0 ? options.chains : usual);
     s->best_score = INFINITY;
     int64_t parts = ((int64_t)1 << s->options.rounds) - 1; /* 1 + 2 + 4 + ... */
     s->round_length =

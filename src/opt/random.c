@@ -15,6 +15,7 @@ static const MerOption options[] = {
 typedef struct State {
     bool     is_unique;
     uint64_t seed;
+    int      width; /* points of a step */
     int64_t  told;
     MerTuner tuner; /* with unique=true */
 } State;
@@ -32,17 +33,17 @@ static MerStatus open_random(void *state, const MerSearch *search, const void *g
 
 static int walks(void *state, int most, int64_t *steps)
 {
-    const State *s = state;
-    *steps = 1;
-    return s->is_unique ? 0 : most;
+    State *s = state;
+    *steps = INT64_MAX;
+    s->width = s->is_unique ? 0 : most;
+    return s->width;
 }
 
 static void walk(void *state, int number, int step, const MerTrial *last, MerProposal *proposal)
 {
     const State *s = state;
-    (void)step;
     (void)last;
-    MerRng rng = mer_rng_make(s->seed, (uint64_t)(s->told + number));
+    MerRng rng = mer_rng_make(s->seed, (uint64_t)(s->told + (int64_t)step * s->width + number));
     mer_space_sample(s->tuner.search->space, &rng, proposal->point);
 }
 

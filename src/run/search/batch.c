@@ -393,22 +393,27 @@ static bool is_small(const MerBatch *batch, int count)
     return count * batch->seconds_each < LEAST_S;
 }
 
+/* Some evaluators price so many at once. */
+static int round_to_lanes(const MerBatch *batch, int count)
+{
+    enum { LANES = 8 };
+    int lanes = batch->evaluator->type->evaluate_batch ? LANES : 1;
+    return count < 1 ? lanes : (count + lanes - 1) / lanes * lanes;
+}
+
 /* How many plans a thread takes at once: enough to be worth the way, few enough that no thread is left without. */
 static int chunk_size(const MerBatch *batch, int count)
 {
     static const double WORTH_S = 2e-6;
-    enum { PARTS = 8, LANES = 8 };
+    enum { PARTS = 16 };
     int threads = mer_pool_threads(batch->pool);
     if (!is_parallel(batch) || batch->seconds_each > 1e-3) {
         return 1;
     }
     int fair = threads == 1 || is_small(batch, count) ? MAX_CHUNK : count / (threads * PARTS);
-    int worth = (int)fmin(ceil(WORTH_S / fmax(batch->seconds_each, 1e-9)), PARTS);
+    int worth = (int)fmin(ceil(WORTH_S / fmax(batch->seconds_each, 1e-9)), PARTS / 2);
     int most = is_small(batch, count) ? count : (count + threads - 1) / threads;
-    int chunk = fair > worth ? fair : worth;
-    if (batch->evaluator->type->evaluate_batch) {
-        chunk = (chunk + LANES - 1) / LANES * LANES; /* such evaluators price so many at once */
-    }
+    int chunk = round_to_lanes(batch, fair > worth ? fair : worth);
     chunk = chunk < most ? chunk : most;
     return chunk < 1 ? 1 : chunk < MAX_CHUNK ? chunk : MAX_CHUNK;
 }
@@ -454,22 +459,27 @@ int mer_batch_steps(const MerBatch *batch, int width, int64_t most)
     return (int)fmax(1, fmin(floor(steps), (double)most));
 }
 
-void mer_batch_walk(MerBatch *batch, MerRunTrial *trials, const MerBatchWalks *walks,
-                    bool write_lines)
+/* Whole walks, but no fewer than are priced at once if every thread gets some. */
+static int walks_of_chunk(const MerBatch *batch, const MerBatchWalks *walks)
 {
     int count = walks->width * walks->steps;
     int threads = is_small(batch, count) ? 1 : mer_pool_threads(batch->pool);
     int fair = (walks->width + threads - 1) / threads;
+    int chunk = round_to_lanes(batch, chunk_size(batch, count) / walks->steps);
+    return chunk < fair ? chunk : fair;
+}
+
+void mer_batch_walk(MerBatch *batch, MerRunTrial *trials, const MerBatchWalks *walks,
+                    bool write_lines)
+{
     batch->trials = trials;
     batch->walks = walks;
     batch->write_lines = write_lines;
-    batch->chunk = walks->steps == 1  ? chunk_size(batch, count)
-                   : fair < MAX_CHUNK ? fair
-                                      : MAX_CHUNK;
+    batch->chunk = walks_of_chunk(batch, walks);
     for (int w = 0; w < mer_pool_threads(batch->pool); w++) {
         batch->workers[w].walked = (MerBatchWalked){INFINITY, true, true};
     }
-    begin(batch, walk_chunk, walks->width, count);
+    begin(batch, walk_chunk, walks->width, walks->width * walks->steps);
 }
 
 MerBatchWalked mer_batch_walked(MerBatch *batch)

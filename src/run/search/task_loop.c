@@ -240,13 +240,17 @@ static MerStatus record(const MerTrials *batch, int *done, MerError *error)
         if (trial->is_dropped) {
             break;
         }
-        bool may_be_reported =
-            mer_task_is_better(s->task, trial) || mer_task_joins_front(s->run, s->task, trial);
+        bool is_better = mer_task_is_better(s->task, trial);
+        bool may_be_reported = is_better || mer_task_joins_front(s->run, s->task, trial);
         if (!trial->is_known && may_be_reported) {
             mer_batch_price_exactly(s->batch, trial); /* and it may turn out not to be better */
+            is_better = mer_task_is_better(s->task, trial);
         }
-        MER_TRY(log_trial(s, trial, mer_task_is_better(s->task, trial), error));
-        mer_task_take(s->run, s->task, trial);
+        MER_TRY(log_trial(s, trial, is_better, error));
+        if (may_be_reported) {
+            mer_task_keep(s->run, s->task, trial);
+        }
+        mer_task_count(s->run, s->task, trial);
         mer_generations_count(s->task);
         s->counted += is_counted(s, trial);
         if (batch->is_walked &&

@@ -49,21 +49,24 @@ typedef struct MerTaskSearch {
     MerTrainable             trainable;
     MerIndex                *legality_point;
     MerBatch                *batch;
-    MerArena                *memory; /* of the arrays below, which end with the search */
-    int                      capacity;
+    MerArena                *memory;   /* of the arrays below, which end with the search */
+    int                      capacity; /* proposals of an ask */
+    int                      places;   /* trials of a batch */
     MerTrialForm             form;
     MerProposal             *proposals; /* of an ask */
     MerTrial                *told;
     int                     *choices;        /* of the view's knobs */
     MerTrials                batches[2];     /* the second for threads that go ahead */
-    MerTrials               *ahead;          /* they work on it; NULL: they do not */
-    MerBatchWalked           walked;         /* of the batch that they walked last */
     atomic_bool              has_left_space; /* a proposal has */
-    double                   shown;          /* when progress was told last */
-    int64_t                  counted;        /* against the budget */
     int64_t                  expected;       /* of the budget, where the optimizer ends before */
     const MerLogEnd         *end;            /* in the log that is resumed; NULL: none */
     MerAssessment           *assessment;     /* NULL: nobody asks what the models think */
+    char
+        apart[64]; /* what follows changes with every trial, what is above is read by all threads */
+    MerTrials     *ahead;   /* threads work on it; NULL: they do not */
+    MerBatchWalked walked;  /* of the batch that they walked last */
+    double         shown;   /* when progress was told last */
+    int64_t        counted; /* against the budget */
 } MerTaskSearch;
 
 /* Describes the task to the optimizer (space, graph, rng, notes, legality) and opens it, or moves the
@@ -107,8 +110,9 @@ MerStatus mer_task_search_save(const MerTaskSearch *s, MerKeep what, const void 
 bool mer_task_is_better(const MerRunTask *task, const MerRunTrial *trial);
 /* Would it be in the front of trade-offs, or could it, as some of its values are not known? */
 bool mer_task_joins_front(const MerRunState *run, const MerRunTask *task, const MerRunTrial *trial);
-/* Takes a priced trial into the task's result: best, front, counts. */
-void mer_task_take(MerRunState *run, MerRunTask *task, const MerRunTrial *trial);
+/* Takes a priced trial into the task's result: its best and its front; its counts. */
+void mer_task_keep(MerRunState *run, MerRunTask *task, const MerRunTrial *trial);
+void mer_task_count(MerRunState *run, MerRunTask *task, const MerRunTrial *trial);
 
 /* assess.c: prices the whole space, if it is small enough and the optimizer has models; asks them after an epoch; shows
  * what was found. */

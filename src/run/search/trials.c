@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FULL_LOG_TRIALS = 1000000 };
+enum { FULL_LOG_TRIALS = 1000000, WALKED = 512 }; /* WALKED: trials of a batch of walks */
 
 bool mer_trial_is_logged(const MerTaskSearch *s, int64_t index)
 {
@@ -16,10 +16,10 @@ static void reserve(MerTaskSearch *s, MerTrials *batch)
 {
     int knobs = s->task->problem.space.knob_count;
     batch->search = s;
-    batch->trials = MER_ARRAY(s->memory, MerRunTrial, s->capacity);
-    batch->seen = MER_ARRAY(s->memory, MerIndex,
-                            (size_t)s->capacity * (size_t)(s->task->view.knob_count + 1));
-    for (int i = 0; i < s->capacity; i++) {
+    batch->trials = MER_ARRAY(s->memory, MerRunTrial, s->places);
+    batch->seen =
+        MER_ARRAY(s->memory, MerIndex, (size_t)s->places * (size_t)(s->task->view.knob_count + 1));
+    for (int i = 0; i < s->places; i++) {
         batch->trials[i].point = MER_ARRAY(s->memory, MerIndex, knobs + 1);
     }
 }
@@ -28,9 +28,10 @@ void mer_trials_reserve(MerTaskSearch *s)
 {
     int batch = s->run->spec->batch;
     s->capacity = batch > 0 ? batch : MER_DEFAULT_BATCH;
+    s->places = s->type->walks && s->capacity < WALKED ? WALKED : s->capacity;
     s->memory = mer_arena_new();
     s->proposals = MER_ARRAY(s->memory, MerProposal, s->capacity);
-    s->told = MER_ARRAY(s->memory, MerTrial, s->capacity);
+    s->told = MER_ARRAY(s->memory, MerTrial, s->places);
     s->form = mer_trial_form(&s->task->problem.space, s->run->objective.metric,
                              s->run->objective.direction, s->memory);
     s->form.words = &s->run->log.words;
@@ -46,7 +47,7 @@ void mer_trials_reserve(MerTaskSearch *s)
 void mer_trials_free(MerTaskSearch *s)
 {
     for (int b = 0; b < 2; b++) {
-        for (int i = 0; s->memory && i < s->capacity; i++) {
+        for (int i = 0; s->memory && i < s->places; i++) {
             mer_lines_free(&s->batches[b].trials[i].lines);
             mer_json_free(&s->batches[b].trials[i].json);
         }
@@ -140,10 +141,10 @@ static void propose(void *context, int walk, int step)
 }
 
 /* Proposals that are wanted, once `before` of the trials on their way are counted. */
-static int wanted(const MerTaskSearch *s, int before)
+static int wanted(const MerTaskSearch *s, int before, int most)
 {
     int64_t left = s->task->budget - s->counted - before;
-    return left < s->capacity ? (int)left : s->capacity;
+    return left < most ? (int)left : most;
 }
 
 bool mer_trials_write_lines(const MerTrials *batch)
@@ -156,13 +157,14 @@ bool mer_trials_walk(MerTrials *batch, int before)
 {
     MerTaskSearch *s = batch->search;
     int64_t        steps = 0;
-    int            most = wanted(s, before);
+    int            most = wanted(s, before, s->capacity);
     bool           is_possible = s->type->walks && most > 0 && !s->run->log.is_replay && !s->end &&
                        mer_batch_can_walk(s->batch);
     int width = is_possible ? s->type->walks(s->optimizer, most, &steps) : 0;
     batch->is_walked = width > 0;
     if (batch->is_walked) {
-        steps = steps < most / width ? steps : most / width;
+        int all = wanted(s, before, s->places) / width;
+        steps = steps < all ? steps : all;
         mer_trials_begin(batch, s->run->trials + before, width,
                          mer_batch_steps(s->batch, width, steps));
         batch->walks.propose = propose;
@@ -185,7 +187,7 @@ MerStatus mer_trials_check(const MerTrials *batch, MerError *error)
 MerStatus mer_trials_ask(MerTrials *batch, int most, MerError *error)
 {
     MerTaskSearch *s = batch->search;
-    int            left = wanted(s, 0), capacity = left < most ? left : most;
+    int            capacity = wanted(s, 0, most);
     for (int i = 0; i < capacity; i++) {
         s->proposals[i] = (MerProposal){mer_trials_seen(batch, i), INFINITY, -1};
     }
