@@ -1,6 +1,7 @@
 /* The loop of a run, as a user sees it: trials per second of `map` and `schedule` with and without the full log, on one
  * thread and on two, and what a trial takes in the log. Lines are `name value unit`; a bar follows where there is one.
- * The program is that of MERCATOR. Starting up is measured apart and taken off. */
+ * The program is that of MERCATOR. Starting up is measured apart and taken off.
+ * Arguments choose what is measured: verbs, optimizers, or both, as `map annealing`. */
 #define _XOPEN_SOURCE 700 /* mkdtemp, popen */
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,10 +87,27 @@ static void measure(const Case *what, const char *optimizer, int is_full)
     fflush(stdout);
 }
 
-int main(void)
+/* Is it among the words given, or are none of its kind? */
+static int is_wanted(const char *word, const char *const *kind, size_t count, char **given)
 {
+    int others = 0;
+    for (; *given; given++) {
+        for (size_t k = 0; k < count; k++) {
+            others += strcmp(*given, kind[k]) == 0;
+        }
+        if (strcmp(*given, word) == 0) {
+            return 1;
+        }
+    }
+    return others == 0;
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
     static const Case        cases[] = {{"map", "resnet50 --select 9", {2000000, 500000}},
                                         {"schedule", "mix --select 1", {40000, 20000}}};
+    static const char *const verbs[] = {"map", "schedule"};
     static const char *const optimizers[] = {"random", "genetic", "annealing"};
     char                     place[] = "/tmp/bench-loop-XXXXXX", clean[64];
     program = getenv("MERCATOR");
@@ -100,7 +118,9 @@ int main(void)
     }
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         for (size_t o = 0; o < sizeof optimizers / sizeof *optimizers; o++) {
-            for (int is_full = 0; is_full < 2; is_full++) {
+            int is_measured = is_wanted(cases[c].verb, verbs, 2, argv + 1) &&
+                              is_wanted(optimizers[o], optimizers, 3, argv + 1);
+            for (int is_full = 0; is_measured && is_full < 2; is_full++) {
                 measure(&cases[c], optimizers[o], is_full);
             }
         }

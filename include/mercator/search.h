@@ -79,19 +79,7 @@ typedef struct MerSearch {
     const MerSoftCost  *soft;      /* NULL: the evaluator is not differentiable */
     const MerPointCost *numbers;   /* NULL: points have no price but that of their trials */
     const MerTrainable *trainable; /* NULL: nothing to train */
-    /* NULL: nobody listens; see mer_search_ready */
-    void (*ready)(void *state, int count);
-    void *ready_state;
 } MerSearch;
-
-/* From within ask: the first `count` proposals are as they will be given back, and there will be at least as many. They
- * are priced while the others are made. May be called after every proposal, or never. */
-static inline void mer_search_ready(const MerSearch *search, int count)
-{
-    if (search->ready) {
-        search->ready(search->ready_state, count);
-    }
-}
 
 /* preset: limit +inf, a score above which the exact value does not matter, */
 typedef struct MerProposal {
@@ -107,6 +95,22 @@ typedef struct MerTrial { /* score is minimised, +inf if infeasible; warm: from 
     double          score;
     bool            warm;
 } MerTrial;
+
+/* See MerOptimizerClass. */
+typedef int  MerWalks(void *state, int most, int64_t *steps);
+typedef void MerWalk(void *state, int walk, int step, const MerTrial *last, MerProposal *proposal);
+
+/* What ask does for an optimizer that walks: one step of each walk. */
+static inline int mer_walks_ask(MerWalks *walks, MerWalk *walk, void *state, MerProposal *proposals,
+                                int capacity)
+{
+    int64_t steps;
+    int     count = walks(state, capacity, &steps);
+    for (int w = 0; w < count; w++) {
+        walk(state, w, 0, NULL, &proposals[w]);
+    }
+    return count;
+}
 
 /* what moves to other inputs; what a restart needs */
 typedef enum MerKeep { MER_KEEP_POLICY, MER_KEEP_ALL } MerKeep;
@@ -139,6 +143,14 @@ typedef struct MerOptimizerClass {
     void (*tell)(void *state, const MerTrial *trials, int count);
 
     /* optional */
+    /* Proposals that threads make themselves, in place of ask. `walks` says how many walks go on side by side from here,
+     * at most `most`, and how many steps each may take before it has to know of the others: 1 .. `steps`; 0: ask has to be
+     * called now. `walk` fills in the proposal of the next step (from 0); `last` is the trial of the step before, NULL at
+     * the first. It is called from any thread, for several walks at once, and reads nothing that another walk writes.
+     * Trials are in the order of the steps (the first of every walk, the second of every walk, ...) and are told together.
+     * The points do not depend on how many steps were taken at once; ask is one step of each walk. */
+    MerWalks *walks;
+    MerWalk  *walk;
     /* solvers: what has been proven so far */
     bool (*proof)(const void *state, MerBound *bound);
     /* MER_KEEP_ALL may give MER_UNSUPPORTED where it cannot be done yet: a restart then asks again from the seed. */

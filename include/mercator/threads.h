@@ -14,11 +14,9 @@ int      mer_pool_threads(const MerPool *pool);
 void mer_pool_run(MerPool *pool, int count, void (*work)(void *context, int index, int worker),
                   void *context);
 
-/* The same for indices that become known one after the other: opens a run without any, makes `count` more known (the
- * threads begin with them at once), and works along until all are done. */
-void mer_pool_start(MerPool *pool, void (*work)(void *context, int index, int worker),
-                    void    *context);
-void mer_pool_add(MerPool *pool, int count);
+/* The same in two parts: the threads begin, and the caller may do something else before he works along and waits. */
+void mer_pool_start(MerPool *pool, int count, void (*work)(void *context, int index, int worker),
+                    void *context);
 void mer_pool_finish(MerPool *pool);
 
 #endif

@@ -228,41 +228,25 @@ int mer_pool_threads(const MerPool *pool)
     return pool->threads;
 }
 
-static void open_round(MerPool *pool, int chunk, void (*work)(void *context, int index, int worker),
-                       void *context)
+void mer_pool_start(MerPool *pool, int count, void (*work)(void *context, int index, int worker),
+                    void *context)
 {
     uint64_t round = ((atomic_load(&pool->limit) >> 32) + 1) << 32;
     pool->work = work;
     pool->context = context;
     atomic_store_explicit(&pool->done, 0, memory_order_relaxed);
-    atomic_store_explicit(&pool->chunk, chunk, memory_order_relaxed);
+    /* Small enough that nobody waits long for the last chunk, large enough to keep the counter cool. */
+    atomic_store_explicit(&pool->chunk, count / (pool->threads * 16) + 1, memory_order_relaxed);
     atomic_store_explicit(&pool->next, round, memory_order_release);
-    atomic_store_explicit(&pool->limit, round, memory_order_release);
-}
-
-void mer_pool_start(MerPool *pool, void (*work)(void *context, int index, int worker),
-                    void    *context)
-{
-    open_round(pool, 1, work, context);
-}
-
-/* Only the caller writes `limit`. A worker that falls asleep at this very moment is woken by mer_pool_finish. */
-void mer_pool_add(MerPool *pool, int count)
-{
-    uint64_t limit = atomic_load_explicit(&pool->limit, memory_order_relaxed);
-    atomic_store_explicit(&pool->limit, limit + (uint64_t)count, memory_order_release);
-    if (atomic_load_explicit(&pool->sleepers, memory_order_relaxed) > 0) {
+    atomic_store(&pool->limit, round + (uint64_t)count);
+    if (count > 0 && atomic_load(&pool->sleepers) > 0) {
         wake(pool);
     }
 }
 
 void mer_pool_finish(MerPool *pool)
 {
-    int count = (int)low(atomic_load_explicit(&pool->limit, memory_order_relaxed));
-    atomic_thread_fence(memory_order_seq_cst);
-    if (count > 0 && atomic_load(&pool->sleepers) > 0) {
-        wake(pool);
-    }
+    int count = (int)low(atomic_load(&pool->limit));
     take_chunks(pool, 0);
     if (watch_for_end(pool, count)) {
         return;
@@ -285,8 +269,6 @@ void mer_pool_run(MerPool *pool, int count, void (*work)(void *context, int inde
         }
         return;
     }
-    /* Small enough that nobody waits long for the last chunk, large enough to keep the counter cool. */
-    open_round(pool, count / (pool->threads * 16) + 1, work, context);
-    mer_pool_add(pool, count);
+    mer_pool_start(pool, count, work, context);
     mer_pool_finish(pool);
 }

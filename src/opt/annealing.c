@@ -1,6 +1,6 @@
-/* Simulated annealing on any space (Kirkpatrick et al., Science 1983), as independent chains that walk
- * in step so that a batch can be priced in parallel. Temperatures are differences of log(score).
- * Without a budget the schedule runs in rounds of doubling length. */
+/* Simulated annealing on any space (Kirkpatrick et al., Science 1983), as chains with random numbers of their own,
+ * which know nothing of each other between two meetings: each is a walk that a thread can go. Temperatures are
+ * differences of log(score). Without a budget the schedule runs in rounds of doubling length. */
 #include "opt/elites.h"
 #include "space/neighbours.h"
 #include "space/positions.h"
@@ -15,7 +15,8 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"chains", MER_OPTION_INT, offsetof(Options, chains), "8", 1, 4096, NULL, "walks side by side"},
+    {"chains", MER_OPTION_INT, offsetof(Options, chains), "0", 0, 4096, NULL,
+     "walks side by side; 0: 8, or 16 where there are at least 20000 evaluations"},
     {"samples", MER_OPTION_INT, offsetof(Options, samples), "64", 1, 1e6, NULL,
      "random points a chain tries for a feasible start before it takes the best one known"},
     {"rounds", MER_OPTION_INT, offsetof(Options, rounds), "2", 1, 30, NULL,
@@ -35,23 +36,24 @@ static const MerOption options[] = {
     {0}};
 
 typedef struct Chain {
-    MerIndex *now;
-    double    energy; /* +inf until a feasible point is found */
-    int64_t   tries;  /* random points so far */
+    MerIndex       *now;
+    double          energy; /* +inf until a feasible point is found */
+    int64_t         tries;  /* random points so far */
+    const MerIndex *guess;  /* of an earlier task, to be tried next; NULL: none */
+    MerRng          rng;
+    char apart[64]; /* threads that walk side by side do not share what cores exchange at once */
 } Chain;
 
 typedef struct State {
-    const MerSearch *search;
-    const MerSpace  *space;
-    MerRng          *rng;
-    Options          options;
-    MerMoves         moves;
-    Chain           *chains;
-    int              chain_count, asked;
-    MerElites        elites; /* of all tasks, with transfer */
-    MerIndex        *best;
-    double           best_energy;
-    int64_t          done, round_start, round_length, next_meeting;
+    const MerSpace *space;
+    Options         options;
+    MerMoves        moves;
+    Chain          *chains;
+    int             chain_count, walking; /* the first of them, at the end of the budget */
+    MerElites       elites;               /* of all tasks, with transfer */
+    MerIndex       *best;
+    double          best_score;
+    int64_t         done, round_start, round_length, next_meeting;
 } State;
 
 static void plan_meeting(State *s)
@@ -62,13 +64,13 @@ static void plan_meeting(State *s)
 
 static void begin(State *s, const MerSearch *search, Options options, MerElites elites)
 {
-    *s = (State){.search = search,
-                 .space = search->space,
-                 .rng = search->rng,
-                 .options = options,
-                 .elites = elites};
-    s->chain_count = (int)s->options.chains;
-    s->best_energy = INFINITY;
+    enum { APART = 16 }; /* as in Chain, counted in choices */
+    uint64_t seed = mer_rng_next(search->rng);
+    *s = (State){.space = search->space, .options = options, .elites = elites};
+    /* more of them keep more threads and vectors busy; few evaluations are too short a walk for many */
+    int64_t usual = search->budget < 20000 ? 8 : 16;
+    s->chain_count = (int)(options.chains > 0 ? options.chains : usual);
+    s->best_score = INFINITY;
     int64_t parts = ((int64_t)1 << s->options.rounds) - 1; /* 1 + 2 + 4 + ... */
     s->round_length =
         search->budget == INT64_MAX ? s->options.first_round : search->budget / parts + 1;
@@ -76,8 +78,9 @@ static void begin(State *s, const MerSearch *search, Options options, MerElites 
     s->chains = MER_ARRAY(search->arena, Chain, s->chain_count);
     s->best = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
     for (int c = 0; c < s->chain_count; c++) {
-        s->chains[c].now = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
+        s->chains[c].now = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + APART);
         s->chains[c].energy = INFINITY;
+        s->chains[c].rng = mer_rng_make(seed, (uint64_t)c);
     }
     mer_moves_make(&s->moves, search->space, search->arena);
     if (options.transfer > 0) {
@@ -101,9 +104,9 @@ static MerStatus next_task(void *state, const MerSearch *search, MerError *error
     return MER_OK;
 }
 
-static double temperature(const State *s)
+static double temperature(const State *s, int64_t done)
 {
-    double progress = (double)(s->done - s->round_start) / (double)s->round_length;
+    double progress = (double)(done - s->round_start) / (double)s->round_length;
     return s->options.hot * pow(s->options.cold / s->options.hot, fmin(1, progress));
 }
 
@@ -115,51 +118,67 @@ static void copy_point(const State *s, MerIndex *to, const MerIndex *from)
 static void start_from_best(const State *s, Chain *chain)
 {
     copy_point(s, chain->now, s->best);
-    chain->energy = s->best_energy;
+    chain->energy = mer_log_score(s->best_score);
 }
 
-static int ask(void *state, MerProposal *proposals, int capacity)
+static int64_t round_end(const State *s)
 {
-    State *s = state;
-    s->asked = s->chain_count < capacity ? s->chain_count : capacity;
-    for (int c = 0; c < s->asked; c++) {
+    return s->round_start + s->round_length;
+}
+
+/* Chains go on alone up to the next meeting; one without a start looks at the best one known after every step. */
+static int walks(void *state, int most, int64_t *steps)
+{
+    State  *s = state;
+    int64_t next = s->next_meeting < round_end(s) ? s->next_meeting : round_end(s);
+    bool    is_start = false;
+    s->walking = s->chain_count < most ? s->chain_count : most;
+    for (int c = 0; c < s->walking; c++) {
         Chain *chain = &s->chains[c];
         if (chain->energy == INFINITY && chain->tries >= s->options.samples) {
             start_from_best(s, chain);
         }
-        const MerIndex *guess = mer_elites_guess(&s->elites);
-        if (guess != NULL) {
-            copy_point(s, proposals[c].point, guess);
-        } else if (chain->energy == INFINITY) {
-            mer_space_sample(s->space, s->rng, proposals[c].point);
-        } else {
-            copy_point(s, proposals[c].point, chain->now);
-            mer_moves_step(&s->moves, s->rng, proposals[c].point);
-        }
-        mer_search_ready(s->search, c + 1);
+        chain->guess = mer_elites_guess(&s->elites);
+        is_start = is_start || chain->guess != NULL || chain->energy == INFINITY;
     }
-    return s->asked;
+    *steps = is_start || next <= s->done ? 1 : (next - s->done + s->walking - 1) / s->walking;
+    return s->walking;
 }
 
-static void keep_best(State *s, const MerIndex *point, double energy)
+/* Metropolis rule; `done`: trials before this one. */
+static void step(const State *s, Chain *chain, const MerTrial *trial, int64_t done)
 {
-    if (energy < s->best_energy) {
-        s->best_energy = energy;
-        copy_point(s, s->best, point);
-    }
-}
-
-/* Metropolis rule. */
-static void step(State *s, Chain *chain, const MerIndex *point, double energy)
-{
+    double energy = mer_log_score(trial->score);
     double uphill = energy - chain->energy;
-    bool   is_taken =
-        energy < INFINITY && (uphill <= 0 || mer_rng_unit(s->rng) < exp(-uphill / temperature(s)));
+    bool   is_taken = energy < INFINITY && (uphill <= 0 || mer_rng_unit(&chain->rng) <
+                                                             exp(-uphill / temperature(s, done)));
     chain->tries++;
     if (is_taken) {
-        copy_point(s, chain->now, point);
+        copy_point(s, chain->now, trial->point);
         chain->energy = energy;
     }
+}
+
+static void walk(void *state, int number, int steps, const MerTrial *last, MerProposal *proposal)
+{
+    State *s = state;
+    Chain *chain = &s->chains[number];
+    if (last != NULL) {
+        step(s, chain, last, s->done + (int64_t)(steps - 1) * s->walking + number);
+    }
+    if (chain->guess != NULL) {
+        copy_point(s, proposal->point, chain->guess);
+    } else if (chain->energy == INFINITY) {
+        mer_space_sample(s->space, &chain->rng, proposal->point);
+    } else {
+        copy_point(s, proposal->point, chain->now);
+        mer_moves_step(&s->moves, &chain->rng, proposal->point);
+    }
+}
+
+static int ask(void *state, MerProposal *proposals, int capacity)
+{
+    return mer_walks_ask(walks, walk, state, proposals, capacity);
 }
 
 /* The chains that stand worst take the place of the one that stands best. */
@@ -191,28 +210,37 @@ static void turn_round(State *s)
     }
 }
 
+static void take_warm(State *s, Chain *chain, const MerTrial *trial)
+{
+    double energy = mer_log_score(trial->score);
+    if (energy < chain->energy) {
+        copy_point(s, chain->now, trial->point);
+        chain->energy = energy;
+        chain->tries = s->options.samples;
+    }
+}
+
+/* Of the steps of a walk all but the last have been taken on the way. */
 static void tell(void *state, const MerTrial *trials, int count)
 {
-    State *s = state;
+    State  *s = state;
+    int64_t done = s->done;
     for (int i = 0; i < count; i++) {
-        double energy = mer_log_score(trials[i].score);
-        keep_best(s, trials[i].point, energy);
+        if (trials[i].score < s->best_score) {
+            s->best_score = trials[i].score;
+            copy_point(s, s->best, trials[i].point);
+        }
         if (s->options.transfer > 0) {
             mer_elites_offer(&s->elites, trials[i].point, trials[i].score);
         }
         if (trials[i].warm) {
-            Chain *chain = &s->chains[i % s->chain_count];
-            if (energy < chain->energy) {
-                copy_point(s, chain->now, trials[i].point);
-                chain->energy = energy;
-                chain->tries = s->options.samples;
-            }
-        } else {
-            step(s, &s->chains[i], trials[i].point, energy);
-            s->done++;
+            take_warm(s, &s->chains[i % s->chain_count], &trials[i]);
+        } else if (i >= count - s->walking) {
+            step(s, &s->chains[i % s->walking], &trials[i], done + i);
         }
+        s->done += !trials[i].warm;
     }
-    if (s->done - s->round_start >= s->round_length) {
+    if (s->done >= round_end(s)) {
         turn_round(s);
         plan_meeting(s);
     } else if (s->done >= s->next_meeting) {
@@ -230,5 +258,7 @@ const MerOptimizerClass mer_optimizer_annealing = {
     .open = open_annealing,
     .ask = ask,
     .tell = tell,
+    .walks = walks,
+    .walk = walk,
     .next_task = next_task,
 };

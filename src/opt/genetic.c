@@ -45,6 +45,8 @@ static const MerPreset presets[] = {
 typedef struct State {
     const MerSpace *space;
     MerRng         *rng;
+    uint64_t        seed; /* of the children: each has random numbers of its own */
+    int64_t         born; /* children so far */
     Options         options;
     int             population, elites;
     MerIndex       *genes, *next_genes; /* population x knobs */
@@ -64,6 +66,7 @@ static MerStatus open_genetic(void *state, const MerSearch *search, const void *
     size_t knobs = (size_t)search->space->knob_count;
     *s = (State){.space = search->space, .rng = search->rng, .options = *(const Options *)given};
     mer_tuner_open(&s->tuner, search, 0);
+    s->seed = s->options.unique ? 0 : mer_rng_next(s->rng);
     s->best = INFINITY;
     s->population = (int)s->options.population;
     s->elites = (int)(s->options.elite * s->population);
@@ -94,46 +97,46 @@ static double fitness(const State *s, double score)
 }
 
 /* In proportion to fitness; any where none is feasible. */
-static int choose_fit(State *s)
+static int choose_fit(const State *s, MerRng *rng)
 {
     double total = 0;
     for (int i = 0; i < s->parents; i++) {
         total += fitness(s, s->scores[i]);
     }
-    double at = mer_rng_unit(s->rng) * total;
+    double at = mer_rng_unit(rng) * total;
     for (int i = 0; i < s->parents && total > 0; i++) {
         at -= fitness(s, s->scores[i]);
         if (at < 0) {
             return i;
         }
     }
-    return mer_rng_below(s->rng, s->parents);
+    return mer_rng_below(rng, s->parents);
 }
 
-static int choose_parent(State *s)
+static int choose_parent(const State *s, MerRng *rng)
 {
     if (s->options.parents == FITNESS) {
-        return choose_fit(s);
+        return choose_fit(s, rng);
     }
-    int best = mer_rng_below(s->rng, s->parents);
+    int best = mer_rng_below(rng, s->parents);
     for (int i = 1; i < s->options.tournament; i++) {
-        int rival = mer_rng_below(s->rng, s->parents);
+        int rival = mer_rng_below(rng, s->parents);
         best = s->scores[rival] < s->scores[best] ? rival : best;
     }
     return best;
 }
 
-static void breed(State *s, MerIndex *child)
+static void breed(const State *s, MerRng *rng, MerIndex *child)
 {
-    const MerIndex *mother = individual(s, s->genes, choose_parent(s));
-    const MerIndex *father = individual(s, s->genes, choose_parent(s));
-    bool            is_mixed = mer_rng_unit(s->rng) < s->options.crossover;
+    const MerIndex *mother = individual(s, s->genes, choose_parent(s, rng));
+    const MerIndex *father = individual(s, s->genes, choose_parent(s, rng));
+    bool            is_mixed = mer_rng_unit(rng) < s->options.crossover;
     int             knobs = s->space->knob_count, cut = knobs;
     if (s->options.crossing == POINT && is_mixed && knobs > 0) {
-        cut = mer_rng_below(s->rng, knobs);
+        cut = mer_rng_below(rng, knobs);
         is_mixed = false;
     }
-    MerRng drawing = *s->rng; /* of our own, so that it can stay in registers */
+    MerRng drawing = *rng; /* of our own, so that it can stay in registers */
     for (int k = 0; k < knobs; k++) {
         bool is_fathers = k >= cut || (is_mixed && mer_rng_below(&drawing, 2));
         child[k] = is_fathers ? father[k] : mother[k];
@@ -141,7 +144,7 @@ static void breed(State *s, MerIndex *child)
             child[k] = mer_rng_below(&drawing, s->space->knobs[k].choices);
         }
     }
-    *s->rng = drawing;
+    *rng = drawing;
 }
 
 /* Changes one knob after another until the child is new; false: nothing new is left. */
@@ -167,7 +170,7 @@ static int ask_unique(State *s, MerProposal *proposals, int count)
             mer_tuner_add_random(&s->tuner, count);
             break;
         }
-        breed(s, child);
+        breed(s, s->rng, child);
         if (!make_new(s, child)) {
             break;
         }
@@ -176,23 +179,37 @@ static int ask_unique(State *s, MerProposal *proposals, int count)
     return mer_tuner_ask(&s->tuner, proposals, count);
 }
 
+static int children_left(const State *s, int most)
+{
+    int left = s->population - s->filled;
+    return left < most ? left : most;
+}
+
+static int walks(void *state, int most, int64_t *steps)
+{
+    const State *s = state;
+    *steps = 1;
+    return s->options.unique ? 0 : children_left(s, most);
+}
+
+static void walk(void *state, int number, int step, const MerTrial *last, MerProposal *proposal)
+{
+    const State *s = state;
+    (void)step;
+    (void)last;
+    MerRng rng = mer_rng_make(s->seed, (uint64_t)(s->born + number));
+    if (s->parents == 0) {
+        mer_space_sample(s->space, &rng, proposal->point);
+    } else {
+        breed(s, &rng, proposal->point);
+    }
+}
+
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State *s = state;
-    int    wanted = s->population - s->filled;
-    int    count = wanted < capacity ? wanted : capacity;
-    if (s->options.unique) {
-        return ask_unique(s, proposals, count);
-    }
-    for (int i = 0; i < count; i++) {
-        if (s->parents == 0) {
-            mer_space_sample(s->space, s->rng, proposals[i].point);
-        } else {
-            breed(s, proposals[i].point);
-        }
-        mer_search_ready(s->tuner.search, i + 1);
-    }
-    return count;
+    return s->options.unique ? ask_unique(s, proposals, children_left(s, capacity))
+                             : mer_walks_ask(walks, walk, state, proposals, capacity);
 }
 
 static void keep(State *s, const MerIndex *point, double score)
@@ -200,6 +217,24 @@ static void keep(State *s, const MerIndex *point, double score)
     size_t bytes = (size_t)s->space->knob_count * sizeof *point;
     memcpy(individual(s, s->next_genes, s->filled), point, bytes);
     s->next_scores[s->filled++] = score;
+}
+
+/* The best parents go into the first places of `order`, equal ones as they come. A few are quicker inserted than all
+ * are sorted, and all threads wait for it. */
+static void choose_elites(State *s)
+{
+    enum { FEW = 32 };
+    if (s->elites > FEW) {
+        mer_sort_order(s->scores, s->parents, s->order);
+        return;
+    }
+    for (int i = 0; i < s->parents; i++) {
+        int at = i < s->elites ? i : s->elites;
+        for (; at > 0 && s->scores[i] < s->scores[s->order[at - 1]]; at--) {
+            s->order[at] = s->order[at - 1]; /* the last one falls out */
+        }
+        s->order[at] = i;
+    }
 }
 
 static void turn_generation(State *s)
@@ -212,7 +247,7 @@ static void turn_generation(State *s)
     s->next_scores = scores;
     s->parents = s->filled;
     s->filled = 0;
-    mer_sort_order(s->scores, s->parents, s->order);
+    choose_elites(s);
     for (int i = 0; i < s->elites; i++) {
         keep(s, individual(s, s->genes, s->order[i]), s->scores[s->order[i]]);
     }
@@ -222,6 +257,7 @@ static void tell(void *state, const MerTrial *trials, int count)
 {
     State *s = state;
     for (int i = 0; i < count; i++) {
+        s->born += !trials[i].warm;
         s->best = fmin(s->best, trials[i].score);
         keep(s, trials[i].point, trials[i].score);
         if (s->filled == s->population) {
@@ -251,6 +287,8 @@ const MerOptimizerClass mer_optimizer_genetic = {
     .open = open_genetic,
     .ask = ask,
     .tell = tell,
+    .walks = walks,
+    .walk = walk,
     .population = population,
     .close = close_genetic,
 };

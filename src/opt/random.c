@@ -1,4 +1,4 @@
-/* Uniform random points: the baseline of every comparison. */
+/* Uniform random points, each from random numbers of its own: the baseline of every comparison. */
 #include "opt/tuner.h"
 
 #include <stddef.h>
@@ -14,7 +14,10 @@ static const MerOption options[] = {
 
 typedef struct State {
     bool     is_unique;
-    MerTuner tuner;
+    uint64_t seed;
+    int      width; /* points of a step */
+    int64_t  told;
+    MerTuner tuner; /* with unique=true */
 } State;
 
 static MerStatus open_random(void *state, const MerSearch *search, const void *given,
@@ -24,7 +27,24 @@ static MerStatus open_random(void *state, const MerSearch *search, const void *g
     State *s = state;
     *s = (State){.is_unique = ((const Options *)given)->unique};
     mer_tuner_open(&s->tuner, search, 0);
+    s->seed = s->is_unique ? 0 : mer_rng_next(search->rng);
     return MER_OK;
+}
+
+static int walks(void *state, int most, int64_t *steps)
+{
+    State *s = state;
+    *steps = INT64_MAX;
+    s->width = s->is_unique ? 0 : most;
+    return s->width;
+}
+
+static void walk(void *state, int number, int step, const MerTrial *last, MerProposal *proposal)
+{
+    const State *s = state;
+    (void)last;
+    MerRng rng = mer_rng_make(s->seed, (uint64_t)(s->told + (int64_t)step * s->width + number));
+    mer_space_sample(s->tuner.search->space, &rng, proposal->point);
 }
 
 static int ask(void *state, MerProposal *proposals, int capacity)
@@ -35,18 +55,15 @@ static int ask(void *state, MerProposal *proposals, int capacity)
         mer_tuner_add_random(&s->tuner, capacity);
         return mer_tuner_ask(&s->tuner, proposals, capacity);
     }
-    for (int i = 0; i < capacity; i++) {
-        mer_space_sample(s->tuner.search->space, s->tuner.search->rng, proposals[i].point);
-        mer_search_ready(s->tuner.search, i + 1);
-    }
-    return capacity;
+    return mer_walks_ask(walks, walk, state, proposals, capacity);
 }
 
 static void tell(void *state, const MerTrial *trials, int count)
 {
-    (void)state;
-    (void)trials;
-    (void)count;
+    State *s = state;
+    for (int i = 0; i < count; i++) {
+        s->told += !trials[i].warm;
+    }
 }
 
 static void close_random(void *state)
@@ -64,5 +81,7 @@ const MerOptimizerClass mer_optimizer_random = {
     .open = open_random,
     .ask = ask,
     .tell = tell,
+    .walks = walks,
+    .walk = walk,
     .close = close_random,
 };

@@ -40,7 +40,6 @@ typedef struct MerRunState {
     /* while all tasks are opened before the first search; NULL later */
     MerNotes *opening;
     MerStatus note_status; /* first failure of a line that a plug-in wrote */
-    int64_t   trials;      /* of the whole run */
     double    started, task_started, deadline, last_tick, last_checkpoint;
     /* of --total-time: when it is over (INFINITY: not begun), what earlier sittings used of it, and how long this one
      * opened inputs and followed the log */
@@ -56,6 +55,8 @@ typedef struct MerRunState {
     /* the optimizer kept open across tasks when it can move on (next_task), else reopened */
     void     *optimizer;
     MerArena *optimizer_arena;
+    char      apart[64]; /* threads read what is above, and this changes with every trial: */
+    int64_t   trials;    /* of the whole run */
 } MerRunState;
 
 /* Seconds that the sittings of a run have searched by its clock.jsonl (deadline.c). */

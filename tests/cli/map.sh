@@ -82,7 +82,7 @@ says out "\"score\":$best"
 
 # objectives, options and several runs
 expect 0 "$MERCATOR" map resnet18 --select /fc/Gemm,1 --objective 'energy^0.5*cycles' --budget 200 --quiet -o eight
-expect 0 "$MERCATOR" map resnet18 --select 1 --optimizer random --optimizer genetic:population=20 --seed 1-2 --budget 200 \
+expect 0 "$MERCATOR" map resnet18 --select 1 --optimizer random --optimizer genetic:population=20 --seed 3-4 --budget 200 \
     --quiet -o nine
 test -s nine/004/run.jsonl
 test -s nine/report.html

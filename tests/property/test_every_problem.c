@@ -773,13 +773,21 @@ static MerRunResult evaluate_file(const Row *row, const char *path)
     return result;
 }
 
-static void assert_reads_back(const Row *row, const char *path, const MerRunResult *run)
+/* All tasks, or, where a format has no words for some plans, those that are not left out. */
+static void assert_reads_back(const Row *row, const char *path, const MerRunResult *run,
+                              bool is_all)
 {
     MerRunResult result = evaluate_file(row, path);
     Opened       opened = {.row = row};
-    assert_int_equal(result.task_count, run->task_count);
-    for (int t = 0; t < run->task_count; t++) {
-        assert_same_cost(&opened, &run->tasks[t].best, &result.tasks[t].best,
+    int          from = 0;
+    assert_in_range(result.task_count, is_all ? run->task_count : 0, run->task_count);
+    for (int t = 0; t < result.task_count; t++, from++) {
+        while (!is_all && from < run->task_count &&
+               strcmp(run->tasks[from].task.name, result.tasks[t].task.name) != 0) {
+            from++;
+        }
+        assert_true(from < run->task_count);
+        assert_same_cost(&opened, &run->tasks[from].best, &result.tasks[t].best,
                          mer_arena_format(arena, "when %s is evaluated", path));
     }
 }
@@ -800,7 +808,7 @@ static void test_plan_files_are_evaluated_with_the_same_cost(void **state)
             MerRunResult run = run_with(&rows[r], "random", 1, "run", NULL, 0);
             assert_true(run.is_feasible);
             assert_true(is_written(path));
-            assert_reads_back(&rows[r], path, &run);
+            assert_reads_back(&rows[r], path, &run, true);
         }
     }
 }
@@ -834,7 +842,8 @@ static void test_every_exporter_writes_what_its_reader_reads(void **state)
             assert_true(is_written(path));
             written++;
             if (type->is_plan) {
-                assert_reads_back(&rows[r], path, &result);
+                bool is_padded = strstr(rows[r].problem, "factors=padded") != NULL;
+                assert_reads_back(&rows[r], path, &result, !is_padded);
             }
             remove_folder(path);
         }

@@ -152,7 +152,8 @@ static MerStatus read_log_up_to(MerTaskSearch *s, int64_t bytes, MerError *error
                 trial.point[k] = cJSON_IsNumber(item) ? item->valueint : 0;
             }
             trial.score = mer_objective_score(&run->objective, &trial.cost);
-            mer_task_take(run, task, &trial);
+            mer_task_keep(run, task, &trial);
+            mer_task_count(run, task, &trial);
         }
         cJSON_Delete(line);
     }

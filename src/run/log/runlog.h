@@ -24,9 +24,10 @@ typedef struct MerRunlog {
     char   *buffer; /* lines that are not yet written, `filled` bytes */
     size_t  filled;
     bool is_synced, is_name_synced; /* whether the disk has what was written, and the file's name */
-    double       last_sync, last_write, last_flush; /* when */
-    MerLogWords  words;                             /* of the trial lines so far */
-    MerWordsText full;                              /* the line read last, in full */
+    double      last_sync, last_write, last_flush; /* when */
+    char        apart[64]; /* threads read the words, while what is above changes with every line */
+    MerLogWords words;     /* of the trial lines so far */
+    MerWordsText full;     /* the line read last, in full */
 } MerRunlog;
 
 /* `path` NULL: a log that drops everything. With `resume` an existing log is replayed; without it, an

@@ -232,6 +232,11 @@ void mer_trial_write(MerRunTrial *trial, const MerTrialForm *form)
     }
 }
 
+bool mer_trial_is_settled(const MerRunTrial *trial, const MerTrialForm *form)
+{
+    return trial->is_written && !is_long(trial, form);
+}
+
 /* What a line in full leaves for those after it. */
 static void take_words(const MerRunTrial *trial, MerLogWords *words)
 {

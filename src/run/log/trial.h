@@ -16,15 +16,15 @@ typedef struct MerRunTrial {
     bool      is_dropped; /* cancelled before it was priced */
     bool      is_warm;
     bool      is_from_log; /* replay: the log says which point it is */
+    bool      is_written;  /* json is filled, if the log's words still are those of `metrics` */
     MerIndex *point;       /* all knobs */
     double    limit;       /* score above which the exact value does not matter */
     int64_t   base;        /* trial it was changed from, -1: none */
     int64_t   same_as;     /* trial with the same plan, -1: none */
     double    score;
-    MerLines  lines;      /* what its evaluation wants logged before it */
-    MerJson   json;       /* its own line */
-    bool      is_written; /* json is filled, if the log's words still are those of `metrics` */
-    uint64_t  metrics;    /* that the cost has, as bits */
+    MerLines  lines;   /* what its evaluation wants logged before it */
+    MerJson   json;    /* its own line */
+    uint64_t  metrics; /* that the cost has, as bits */
     double    spent[MER_SPENT_COUNT];
     MerCost
         cost; /* last: the thread that takes a trial needs its values only where it is the best */
@@ -46,6 +46,8 @@ MerTrialForm mer_trial_form(const MerSpace *space, MerMetric objective, int dire
 void mer_trial_write(MerRunTrial *trial, const MerTrialForm *form);
 /* Makes sure of it when it is the trial's turn; new words are taken. */
 void mer_trial_settle(MerRunTrial *trial, const MerTrialForm *form);
+/* Does its line, as mer_trial_write made it, use only words that the log has by now, and leave none? */
+bool mer_trial_is_settled(const MerRunTrial *trial, const MerTrialForm *form);
 /* Fills json with everything in full, as logs of version 1 have it. */
 void mer_trial_write_long(MerRunTrial *trial, int knob_count);
 

@@ -13,7 +13,8 @@
 enum { MAX_CHUNK = 32 };
 
 typedef struct Worker {
-    MerArena *plans, *scratch;
+    MerArena      *plans, *scratch;
+    MerBatchWalked walked; /* of its walks */
 } Worker;
 
 typedef struct Known { /* a plan that was priced */
@@ -40,18 +41,17 @@ struct MerBatch {
     Memo          memo;
     MerSnapshots *snapshots; /* NULL: the evaluator leaves none */
     /* of the batch being priced */
-    MerRunTrial   *trials;
-    int           *todo, *base_slot, *snapshot_slot;
-    bool           is_gathered; /* `todo` says which; else all from the first on */
-    int            todo_capacity, chunk;
-    atomic_int     todo_count;
-    int            given; /* chunks that the threads may take */
-    bool           write_lines;
-    MerPhaseWatch *watch;   /* NULL: nothing is timed */
-    bool           is_told; /* a feasible trial came from the log */
+    MerRunTrial         *trials;
+    int                 *todo, *base_slot, *snapshot_slot;
+    int                  todo_capacity, todo_count, chunk, priced;
+    const MerBatchWalks *walks;
+    bool                 write_lines, is_shared;
+    atomic_bool          is_over; /* nobody wants the rest */
+    double               started;
+    MerPhaseWatch       *watch;   /* NULL: nothing is timed */
+    bool                 is_told; /* a feasible trial came from the log */
     /* of the batch before: they decide how much work is handed out at once, never what comes out */
-    double seconds_each, started;
-    int    last_count;
+    double seconds_each;
 };
 
 MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator,
@@ -73,7 +73,7 @@ MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator
     batch->seconds_each = 1;
     batch->workers = mer_heap_zeroed((size_t)mer_pool_threads(pool), sizeof *batch->workers);
     for (int w = 0; w < mer_pool_threads(pool); w++) {
-        batch->workers[w] = (Worker){mer_arena_new(), mer_arena_new()};
+        batch->workers[w] = (Worker){.plans = mer_arena_new(), .scratch = mer_arena_new()};
     }
     size_t snapshot =
         evaluator->type->snapshot_size ? evaluator->type->snapshot_size(evaluator->state) : 0;
@@ -148,16 +148,17 @@ static void note_begin_epoch(void *state, bool is_plain)
     }
 }
 
+static bool is_cancelled(const MerBatch *batch)
+{
+    return atomic_load_explicit(&batch->is_over, memory_order_relaxed) ||
+           batch->is_cancelled(batch->cancel_state);
+}
+
 static bool note_cancelled(void *state)
 {
     NoteTarget *target = state;
-    target->was_cancelled |= target->batch->is_cancelled(target->batch->cancel_state);
+    target->was_cancelled |= is_cancelled(target->batch);
     return target->was_cancelled;
-}
-
-static MerRunTrial *trial_of(const MerBatch *batch, int item)
-{
-    return &batch->trials[batch->is_gathered ? batch->todo[item] : item];
 }
 
 /* The lines of a trial that another thread wrote, asked for before they are needed: each takes as long to come as a
@@ -182,30 +183,31 @@ static void place_snapshots(MerBatch *batch)
 {
     mer_snapshots_begin(batch->snapshots);
     for (int i = 0; i < batch->todo_count; i++) {
-        batch->base_slot[i] = mer_snapshots_find(batch->snapshots, trial_of(batch, i)->base);
+        batch->base_slot[i] =
+            mer_snapshots_find(batch->snapshots, batch->trials[batch->todo[i]].base);
     }
     for (int i = 0; i < batch->todo_count; i++) {
-        batch->snapshot_slot[i] = mer_snapshots_place(batch->snapshots, trial_of(batch, i)->index);
+        batch->snapshot_slot[i] =
+            mer_snapshots_place(batch->snapshots, batch->trials[batch->todo[i]].index);
     }
 }
 
-static MerCall make_call(MerBatch *batch, int item, Worker *worker, MerNotes *notes)
+/* Of the trial `item` of `todo`; -1: one without snapshots. */
+static MerCall make_call(MerBatch *batch, const MerRunTrial *trial, int item, Worker *worker,
+                         MerNotes *notes)
 {
-    const MerRunTrial  *trial = trial_of(batch, item);
     const MerObjective *objective = batch->objective;
+    const MerSnapshots *snapshots = item >= 0 ? batch->snapshots : NULL;
     bool has_limit = objective->metric != MER_METRIC_COUNT && objective->direction < 0;
     return (MerCall){
         .scratch = worker->scratch,
         .notes = notes,
         .limit_metric = has_limit ? objective->metric : MER_METRIC_COUNT,
         .limit = has_limit ? trial->limit : INFINITY,
-        .base =
-            batch->snapshots ? mer_snapshots_at(batch->snapshots, batch->base_slot[item]) : NULL,
+        .base = snapshots ? mer_snapshots_at(snapshots, batch->base_slot[item]) : NULL,
         .pool = batch->evaluator->type->mode == MER_EVALUATE_ALONE ? batch->pool : NULL,
         .is_told = batch->is_told,
-        .snapshot = batch->snapshots
-                        ? mer_snapshots_at(batch->snapshots, batch->snapshot_slot[item])
-                        : NULL,
+        .snapshot = snapshots ? mer_snapshots_at(snapshots, batch->snapshot_slot[item]) : NULL,
     };
 }
 
@@ -218,27 +220,24 @@ static void finish_trial(MerBatch *batch, MerRunTrial *trial)
     }
 }
 
-static void price_chunk(void *context, int chunk_index, int worker_index)
+/* Prices a few trials, of which the first is `item` of `todo` or (-1) of a step; false: it was told to leave before all
+ * were. */
+static bool price(MerBatch *batch, Worker *worker, MerRunTrial *const *trials, int count, int item)
 {
-    MerBatch                *batch = context;
-    Worker                  *worker = &batch->workers[worker_index];
     const MerEvaluatorClass *type = batch->evaluator->type;
-    int                      first = chunk_index * batch->chunk;
-    int                      left = batch->todo_count - first;
-    int                      count = left < batch->chunk ? left : batch->chunk;
     MerPlan                  plans[MAX_CHUNK];
     MerCall                  calls[MAX_CHUNK];
     MerCost                  costs[MAX_CHUNK];
     NoteTarget               targets[MAX_CHUNK];
     MerNotes                 notes[MAX_CHUNK];
-    bool                     is_late = batch->is_cancelled(batch->cancel_state);
+    bool                     is_late = is_cancelled(batch);
     for (int i = 0; i < count; i++) {
-        MerRunTrial *trial = trial_of(batch, first + i);
+        MerRunTrial *trial = trials[i];
         trial->is_dropped = is_late;
         targets[i] = (NoteTarget){batch, trial, false};
         notes[i] = (MerNotes){&targets[i],    note_trial, note_epoch, note_spend,
                               note_cancelled, NULL,       NULL,       note_begin_epoch};
-        calls[i] = make_call(batch, first + i, worker, &notes[i]);
+        calls[i] = make_call(batch, trial, item < 0 ? -1 : item + i, worker, &notes[i]);
         if (!is_late) {
             batch->problem->type->decode(batch->problem, trial->point, &plans[i], worker->plans);
         }
@@ -247,8 +246,9 @@ static void price_chunk(void *context, int chunk_index, int worker_index)
     if (!is_late && at_once) {
         type->evaluate_batch(batch->evaluator->state, plans, count, calls, costs);
     }
+    bool is_whole = !is_late;
     for (int i = 0; i < count && !is_late; i++) {
-        MerRunTrial *trial = targets[i].trial;
+        MerRunTrial *trial = trials[i];
         if (!at_once) {
             mer_price_plan(batch->evaluator, batch->check, &plans[i], &calls[i], &trial->cost);
             mer_arena_reset(worker->scratch);
@@ -256,10 +256,67 @@ static void price_chunk(void *context, int chunk_index, int worker_index)
             trial->cost = costs[i];
         }
         trial->is_dropped = targets[i].was_cancelled;
+        is_whole = is_whole && !trial->is_dropped;
         finish_trial(batch, trial);
     }
     mer_arena_reset(worker->plans);
     mer_arena_reset(worker->scratch);
+    return is_whole;
+}
+
+static int chunk_length(const MerBatch *batch, int first, int count)
+{
+    return count - first < batch->chunk ? count - first : batch->chunk;
+}
+
+static void price_chunk(void *context, int chunk, int worker)
+{
+    MerBatch    *batch = context;
+    int          first = chunk * batch->chunk;
+    int          count = chunk_length(batch, first, batch->todo_count);
+    MerRunTrial *trials[MAX_CHUNK];
+    for (int i = 0; i < count; i++) {
+        trials[i] = &batch->trials[batch->todo[first + i]];
+    }
+    price(batch, &batch->workers[worker], trials, count, first);
+}
+
+static void add_up(const MerBatch *batch, MerRunTrial *const *trials, int count,
+                   MerBatchWalked *walked)
+{
+    for (int i = 0; i < count; i++) {
+        walked->least = fmin(walked->least, trials[i]->score);
+        walked->is_settled = walked->is_settled &&
+                             (!batch->write_lines || mer_trial_is_settled(trials[i], batch->form));
+    }
+}
+
+/* A few walks in step, so that an evaluator that prices several plans at once gets them. */
+static void walk_chunk(void *context, int chunk, int worker_index)
+{
+    MerBatch            *batch = context;
+    Worker              *worker = &batch->workers[worker_index];
+    MerBatchWalked       walked = worker->walked;
+    const MerBatchWalks *walks = batch->walks;
+    int                  first = chunk * batch->chunk;
+    int                  count = chunk_length(batch, first, walks->width);
+    bool                 goes_on = true;
+    for (int step = 0; step < walks->steps; step++) {
+        MerRunTrial *trials[MAX_CHUNK];
+        for (int i = 0; i < count; i++) {
+            trials[i] = &batch->trials[(first + i) * walks->steps + step];
+            trials[i]->is_dropped = true;
+            if (goes_on) {
+                walks->propose(walks->state, first + i, step);
+            }
+        }
+        goes_on = goes_on && price(batch, worker, trials, count, -1);
+        if (goes_on) {
+            add_up(batch, trials, count, &walked);
+        }
+    }
+    walked.is_whole = walked.is_whole && goes_on;
+    worker->walked = walked;
 }
 
 static uint64_t plan_hash(MerBatch *batch, const MerRunTrial *trial)
@@ -322,7 +379,6 @@ static void gather_todo(MerBatch *batch, int count)
         }
     }
     batch->todo_count = todo;
-    batch->is_gathered = true;
 }
 
 static bool is_parallel(const MerBatch *batch)
@@ -337,72 +393,113 @@ static bool is_small(const MerBatch *batch, int count)
     return count * batch->seconds_each < LEAST_S;
 }
 
+/* Some evaluators price so many at once. */
+static int round_to_lanes(const MerBatch *batch, int count)
+{
+    enum { LANES = 8 };
+    int lanes = batch->evaluator->type->evaluate_batch ? LANES : 1;
+    return count < 1 ? lanes : (count + lanes - 1) / lanes * lanes;
+}
+
 /* How many plans a thread takes at once: enough to be worth the way, few enough that no thread is left without. */
 static int chunk_size(const MerBatch *batch, int count)
 {
     static const double WORTH_S = 2e-6;
-    enum { PARTS = 8, LANES = 8 };
+    enum { PARTS = 16 };
     int threads = mer_pool_threads(batch->pool);
     if (!is_parallel(batch) || batch->seconds_each > 1e-3) {
         return 1;
     }
     int fair = threads == 1 || is_small(batch, count) ? MAX_CHUNK : count / (threads * PARTS);
-    int worth = (int)fmin(ceil(WORTH_S / fmax(batch->seconds_each, 1e-9)), PARTS);
+    int worth = (int)fmin(ceil(WORTH_S / fmax(batch->seconds_each, 1e-9)), PARTS / 2);
     int most = is_small(batch, count) ? count : (count + threads - 1) / threads;
-    int chunk = fair > worth ? fair : worth;
-    if (batch->evaluator->type->evaluate_batch) {
-        chunk = (chunk + LANES - 1) / LANES * LANES; /* such evaluators price so many at once */
-    }
+    int chunk = round_to_lanes(batch, fair > worth ? fair : worth);
     chunk = chunk < most ? chunk : most;
     return chunk < 1 ? 1 : chunk < MAX_CHUNK ? chunk : MAX_CHUNK;
 }
 
-static void take_time(MerBatch *batch, bool is_shared)
+/* Begins to call `work` for all chunks of `width`, on threads where that is worth the way; `count` trials are priced by it. */
+static void begin(MerBatch *batch, void (*work)(void *context, int chunk, int worker), int width,
+                  int count)
 {
-    if (batch->todo_count > 0) {
-        int threads = is_shared ? mer_pool_threads(batch->pool) : 1;
-        batch->seconds_each = (mer_clock() - batch->started) * threads / batch->todo_count;
-        batch->last_count = batch->todo_count;
-    }
-}
-
-bool mer_batch_begin(MerBatch *batch, MerRunTrial *trials, bool write_lines)
-{
-    if (batch->use_memo || batch->snapshots || !is_parallel(batch) ||
-        mer_pool_threads(batch->pool) == 1 || is_small(batch, batch->last_count)) {
-        return false;
-    }
-    batch->trials = trials;
-    batch->write_lines = write_lines;
-    batch->is_gathered = false;
-    batch->todo_count = batch->given = 0;
-    batch->chunk = chunk_size(batch, batch->last_count);
+    int chunks = (width + batch->chunk - 1) / batch->chunk;
     batch->started = mer_clock();
-    mer_pool_start(batch->pool, price_chunk, batch);
-    return true;
-}
-
-/* Whole chunks only: the last may get more. */
-void mer_batch_more(MerBatch *batch, int count)
-{
-    int chunks = count / batch->chunk;
-    if (chunks > batch->given) {
-        batch->todo_count = chunks * batch->chunk;
-        mer_pool_add(batch->pool, chunks - batch->given);
-        batch->given = chunks;
+    batch->priced = count;
+    batch->is_shared = is_parallel(batch) && !is_small(batch, count);
+    if (batch->is_shared) {
+        mer_pool_start(batch->pool, chunks, work, batch);
+    }
+    for (int c = 0; !batch->is_shared && c < chunks; c++) {
+        work(batch, c, 0);
     }
 }
 
-void mer_batch_end(MerBatch *batch, int count)
+static void end(MerBatch *batch)
 {
-    int chunks = (count + batch->chunk - 1) / batch->chunk;
-    if (chunks > batch->given) {
-        batch->todo_count = count;
-        mer_pool_add(batch->pool, chunks - batch->given);
-        batch->given = chunks;
+    if (batch->is_shared) {
+        mer_pool_finish(batch->pool);
     }
-    mer_pool_finish(batch->pool);
-    take_time(batch, true);
+    if (batch->priced > 0) {
+        int threads = batch->is_shared ? mer_pool_threads(batch->pool) : 1;
+        batch->seconds_each = (mer_clock() - batch->started) * threads / batch->priced;
+    }
+}
+
+bool mer_batch_can_walk(const MerBatch *batch)
+{
+    const MerEvaluator *evaluator = batch->evaluator;
+    return is_parallel(batch) && !batch->use_memo &&
+           !(evaluator->type->approximates && evaluator->type->approximates(evaluator->state));
+}
+
+int mer_batch_steps(const MerBatch *batch, int width, int64_t most)
+{
+    static const double LONG_S = 0.02;
+    double steps = LONG_S * mer_pool_threads(batch->pool) / (batch->seconds_each * width);
+    return (int)fmax(1, fmin(floor(steps), (double)most));
+}
+
+/* Whole walks, but no fewer than are priced at once if every thread gets some. */
+static int walks_of_chunk(const MerBatch *batch, const MerBatchWalks *walks)
+{
+    int count = walks->width * walks->steps;
+    int threads = is_small(batch, count) ? 1 : mer_pool_threads(batch->pool);
+    int fair = (walks->width + threads - 1) / threads;
+    int chunk = round_to_lanes(batch, chunk_size(batch, count) / walks->steps);
+    return chunk < fair ? chunk : fair;
+}
+
+void mer_batch_walk(MerBatch *batch, MerRunTrial *trials, const MerBatchWalks *walks,
+                    bool write_lines)
+{
+    batch->trials = trials;
+    batch->walks = walks;
+    batch->write_lines = write_lines;
+    batch->chunk = walks_of_chunk(batch, walks);
+    for (int w = 0; w < mer_pool_threads(batch->pool); w++) {
+        batch->workers[w].walked = (MerBatchWalked){INFINITY, true, true};
+    }
+    begin(batch, walk_chunk, walks->width, walks->width * walks->steps);
+}
+
+MerBatchWalked mer_batch_walked(MerBatch *batch)
+{
+    MerBatchWalked all = {INFINITY, true, true};
+    end(batch);
+    for (int w = 0; w < mer_pool_threads(batch->pool); w++) {
+        const MerBatchWalked *own = &batch->workers[w].walked;
+        all.least = fmin(all.least, own->least);
+        all.is_whole = all.is_whole && own->is_whole;
+        all.is_settled = all.is_settled && own->is_settled;
+    }
+    return all;
+}
+
+void mer_batch_turn_back(MerBatch *batch)
+{
+    atomic_store(&batch->is_over, true);
+    end(batch);
+    atomic_store(&batch->is_over, false);
 }
 
 void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write_lines)
@@ -420,18 +517,8 @@ void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write
         place_snapshots(batch);
     }
     batch->chunk = chunk_size(batch, batch->todo_count);
-    batch->started = mer_clock();
-    int  chunks = (batch->todo_count + batch->chunk - 1) / batch->chunk;
-    bool is_shared = is_parallel(batch) && !is_small(batch, batch->todo_count);
-    if (is_shared) {
-        mer_pool_start(batch->pool, price_chunk, batch);
-        mer_pool_add(batch->pool, chunks);
-        mer_pool_finish(batch->pool);
-    }
-    for (int c = 0; !is_shared && c < chunks; c++) {
-        price_chunk(batch, c, 0);
-    }
-    take_time(batch, is_shared);
+    begin(batch, price_chunk, batch->todo_count, batch->todo_count);
+    end(batch);
     for (int i = 0; i < count; i++) {
         if (trials[i].is_known) {
             trials[i].score = mer_objective_score(batch->objective, &trials[i].cost);

@@ -23,11 +23,31 @@ void mer_batch_free(MerBatch *batch);
 /* Prices trials[0 .. count-1] that are not known yet; `write_lines` also fills their `json`. */
 void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write_lines);
 
-/* The same while trials are still being proposed: false where that cannot be done, and mer_batch_price has to. `more`
- * says how many of `trials` are ready by now, and `end`, when there are no more, waits for all; none of them is known. */
-bool mer_batch_begin(MerBatch *batch, MerRunTrial *trials, bool write_lines);
-void mer_batch_more(MerBatch *batch, int count);
-void mer_batch_end(MerBatch *batch, int count);
+/* Trials that the threads propose themselves, and price at once. Those of a walk lie together, so that threads do not
+ * write side by side: trials[walk * steps + step]. */
+typedef struct MerBatchWalks {
+    int width, steps; /* walks side by side, and steps of each */
+    /* Makes a trial, from any thread, once the one before it on its walk has been priced. */
+    void (*propose)(void *state, int walk, int step);
+    void *state;
+} MerBatchWalks;
+
+typedef struct MerBatchWalked {
+    double least;      /* score */
+    bool   is_whole;   /* none was dropped */
+    bool   is_settled; /* their lines say nothing new (mer_trial_is_settled) */
+} MerBatchWalked;
+
+/* Can it? Not where the price of a trial depends on those before it. */
+bool mer_batch_can_walk(const MerBatch *batch);
+/* Steps that `width` walks may take at once, of `most`: few where they take so long that a killed run would miss them. */
+int mer_batch_steps(const MerBatch *batch, int width, int64_t most);
+/* The threads begin, and the caller may do something else that needs neither them nor the log's words. Then he works
+ * along until all is done, or wants no more of it. Keeps `walks` till then. */
+void           mer_batch_walk(MerBatch *batch, MerRunTrial *trials, const MerBatchWalks *walks,
+                              bool write_lines);
+MerBatchWalked mer_batch_walked(MerBatch *batch);
+void           mer_batch_turn_back(MerBatch *batch);
 
 /* Says that the caller is going to look at a trial soon. */
 void mer_batch_expect(const MerRunTrial *trial);

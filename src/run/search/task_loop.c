@@ -6,7 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { FULL_LOG_TRIALS = 1000000, MAX_REPEATS = 100 };
+enum { MAX_REPEATS = 100 };
+
+static const double SHOW_INTERVAL_S = 0.02; /* nobody reads faster */
 
 bool mer_run_is_cancelled(void *state)
 {
@@ -21,55 +23,12 @@ int mer_run_search_number(const MerRunState *run, const MerRunTask *task)
 }
 
 /* The trials that a search of the resumed log did not come to. */
-static void drop_after_end(MerTaskSearch *s, int count)
+static void drop_after_end(const MerTrials *batch)
 {
-    for (int i = 0; s->end && i < count; i++) {
-        s->trials[i].is_dropped = s->trials[i].index >= s->end->index;
+    const MerLogEnd *end = batch->search->end;
+    for (int i = 0; end && i < batch->count; i++) {
+        batch->trials[i].is_dropped = batch->trials[i].index >= end->index;
     }
-}
-
-static void reserve(MerTaskSearch *s)
-{
-    int knobs = s->task->problem.space.knob_count;
-    int batch = s->run->spec->batch;
-    s->capacity = batch > 0 ? batch : MER_DEFAULT_BATCH;
-    s->memory = mer_arena_new();
-    s->trials = MER_ARRAY(s->memory, MerRunTrial, s->capacity);
-    s->proposals = MER_ARRAY(s->memory, MerProposal, s->capacity);
-    s->told = MER_ARRAY(s->memory, MerTrial, s->capacity);
-    s->seen = MER_ARRAY(s->memory, MerIndex,
-                        (size_t)s->capacity * (size_t)(s->task->view.knob_count + 1));
-    s->form = mer_trial_form(&s->task->problem.space, s->run->objective.metric,
-                             s->run->objective.direction, s->memory);
-    s->form.words = &s->run->log.words;
-    s->choices = MER_ARRAY(s->memory, int, s->task->view.knob_count + 1);
-    for (int i = 0; i < s->capacity; i++) {
-        s->trials[i].point = MER_ARRAY(s->memory, MerIndex, knobs + 1);
-    }
-    for (int k = 0; k < s->task->view.knob_count; k++) {
-        s->choices[k] = s->task->view.knobs[k].choices;
-    }
-}
-
-static bool is_logged(const MerTaskSearch *s, int64_t index)
-{
-    MerLogMode mode = s->run->spec->log;
-    return mode == MER_LOG_ALL || (mode == MER_LOG_AUTO && index < FULL_LOG_TRIALS);
-}
-
-static void prepare_trial(MerTaskSearch *s, int i, const MerIndex *seen, bool is_warm)
-{
-    MerRunTrial *trial = &s->trials[i];
-    trial->index = s->run->trials + i;
-    trial->task = s->task->index;
-    trial->limit = INFINITY;
-    trial->base = trial->same_as = -1;
-    trial->is_known = trial->is_dropped = false;
-    trial->is_warm = is_warm;
-    trial->is_from_log = false;
-    memset(trial->spent, 0, sizeof trial->spent);
-    mer_lines_clear(&trial->lines);
-    mer_run_expand(s->task, seen, trial->point);
 }
 
 /* Why every plan has the same price, in all that is wanted; NULL: they differ. */
@@ -102,80 +61,29 @@ static void warn_of_waste(MerTaskSearch *s, const char *reason)
     }
 }
 
-/* As mer_space_contains, without a jump per knob. */
-static bool is_inside(const MerTaskSearch *s, const MerIndex *point)
+static MerStatus ask(MerTrials *batch, MerError *error)
 {
-    unsigned outside = 0;
-    for (int k = 0; k < s->task->view.knob_count; k++) {
-        outside |= (unsigned)point[k] >= (unsigned)s->choices[k];
+    MerTaskSearch *s = batch->search;
+    const char    *equal = why_plans_are_equal(s);
+    if (!equal && mer_trials_walk(batch, 0)) {
+        s->walked = mer_batch_walked(s->batch);
+        return mer_trials_check(batch, error);
     }
-    return !outside;
-}
-
-/* Makes trials of the proposals up to `count`; stops at one that is not in the space. */
-static void prepare_proposals(MerTaskSearch *s, int count)
-{
-    while (s->prepared < count && is_inside(s, s->proposals[s->prepared].point)) {
-        const MerProposal *proposal = &s->proposals[s->prepared];
-        prepare_trial(s, s->prepared, proposal->point, false);
-        s->trials[s->prepared].limit = proposal->limit;
-        s->trials[s->prepared].base = proposal->base;
-        s->prepared++;
-    }
-}
-
-/* Not where the log may know the trials already. */
-void mer_task_search_ready(void *search, int count)
-{
-    MerTaskSearch *s = search;
-    bool           write_lines = s->run->log.file && is_logged(s, s->run->trials);
-    if (s->run->log.is_replay || s->end) {
-        return;
-    }
-    if (!s->is_ahead) {
-        s->is_ahead = mer_batch_begin(s->batch, s->trials, write_lines);
-    }
-    if (s->is_ahead) {
-        prepare_proposals(s, count);
-        mer_batch_more(s->batch, s->prepared);
-    }
-}
-
-static MerStatus ask(MerTaskSearch *s, int *count, MerError *error)
-{
-    int64_t     left = s->task->budget - s->counted;
-    int         capacity = left < s->capacity ? (int)left : s->capacity;
-    const char *equal = why_plans_are_equal(s);
-    capacity = equal ? 1 : capacity;
-    for (int i = 0; i < capacity; i++) {
-        MerIndex *seen = s->seen + (size_t)i * (size_t)s->task->view.knob_count;
-        s->proposals[i] = (MerProposal){seen, INFINITY, -1};
-    }
-    s->prepared = 0;
-    s->is_ahead = false;
-    *count = s->type->ask(s->optimizer, s->proposals, capacity);
-    prepare_proposals(s, *count);
-    if (s->is_ahead) {
-        mer_batch_end(s->batch, s->prepared);
-    }
-    if (s->prepared < *count) {
-        return mer_error_set(error, MER_INVALID,
-                             "optimizer %s proposed a point outside the space of %s", s->type->name,
-                             s->task->result->task.name);
-    }
-    if (equal && *count > 0 && s->counted > 0) {
+    MER_TRY(mer_trials_ask(batch, equal ? 1 : s->capacity, error));
+    if (equal && batch->count > 0 && s->counted > 0) {
         warn_of_waste(s, equal);
-        *count = 0;
+        batch->count = 0;
     }
     return MER_OK;
 }
 
-static MerStatus replay(MerTaskSearch *s, int count, MerError *error)
+static MerStatus replay(const MerTrials *batch, MerError *error)
 {
-    for (int i = 0; i < count && s->run->log.is_replay; i++) {
-        MerRunTrial *trial = &s->trials[i];
+    MerTaskSearch *s = batch->search;
+    for (int i = 0; i < batch->count && s->run->log.is_replay; i++) {
+        MerRunTrial *trial = &batch->trials[i];
         bool         found;
-        if (trial->is_dropped || !is_logged(s, trial->index)) {
+        if (trial->is_dropped || !mer_trial_is_logged(s, trial->index)) {
             continue;
         }
         MER_TRY(mer_trial_replay(trial, &s->form, &s->run->log, &found, error));
@@ -195,7 +103,7 @@ static MerStatus log_trial(MerTaskSearch *s, MerRunTrial *trial, bool is_improvi
          line = mer_lines_next(&trial->lines, line)) {
         MER_TRY(mer_runlog_line(&s->run->log, line, error));
     }
-    bool is_full = is_logged(s, trial->index);
+    bool is_full = mer_trial_is_logged(s, trial->index);
     if (!is_full && !is_improving) {
         return MER_OK;
     }
@@ -216,34 +124,6 @@ static bool is_counted(const MerTaskSearch *s, const MerRunTrial *trial)
     bool is_known = s->search.legality && !trial->cost.feasible &&
                     !s->task->problem.type->is_legal(&s->task->problem, trial->point);
     return !trial->is_warm && !is_known && !(s->run->spec->count_distinct && trial->same_as >= 0);
-}
-
-/* Logs and counts the trials in order; stops at the first that was dropped. */
-static MerStatus record(MerTaskSearch *s, int count, int *done, MerError *error)
-{
-    enum { AHEAD = 8 };
-    for (int i = 0; i < count && i < AHEAD; i++) {
-        mer_batch_expect(&s->trials[i]);
-    }
-    for (*done = 0; *done < count && !s->trials[*done].is_dropped; (*done)++) {
-        MerRunTrial *trial = &s->trials[*done];
-        if (*done + AHEAD < count) {
-            mer_batch_expect(trial + AHEAD);
-            mer_batch_expect_line(trial + AHEAD / 2);
-        }
-        bool may_be_reported =
-            mer_task_is_better(s->task, trial) || mer_task_joins_front(s->run, s->task, trial);
-        if (!trial->is_known && may_be_reported) {
-            mer_batch_price_exactly(s->batch, trial); /* and it may turn out not to be better */
-        }
-        MER_TRY(log_trial(s, trial, mer_task_is_better(s->task, trial), error));
-        mer_task_take(s->run, s->task, trial);
-        mer_generations_count(s->task);
-        s->counted += is_counted(s, trial);
-        const MerIndex *seen = s->seen + (size_t)*done * (size_t)s->task->view.knob_count;
-        s->told[*done] = (MerTrial){trial->index, seen, &trial->cost, trial->score, trial->is_warm};
-    }
-    return MER_OK;
 }
 
 /* What has been proven so far: the problem's bound, or a solver's better one. */
@@ -278,7 +158,9 @@ static void show_progress(MerTaskSearch *s, bool is_end)
     MerRunState         *run = s->run;
     const MerTaskResult *result = s->task->result;
     double               now = mer_clock();
-    if (run->hooks.progress) {
+    bool                 is_seen = is_end || !s->type->walks || now - s->shown >= SHOW_INTERVAL_S;
+    if (run->hooks.progress && is_seen) {
+        s->shown = now;
         bool           is_limited = s->expected < INT64_MAX;
         MerRunProgress progress = {
             s->task->index,
@@ -312,16 +194,11 @@ static bool has_begun(const MerTaskSearch *s)
     return s->task->result->trials > 0 || s->task->result->point;
 }
 
-static const char *why_stop(MerTaskSearch *s)
+/* By the trials so far: the same in every run. */
+static const char *why_enough(const MerTaskSearch *s)
 {
-    MerRunState         *run = s->run;
+    const MerRunState   *run = s->run;
     const MerTaskResult *result = s->task->result;
-    if (run->hooks.is_cancelled && run->hooks.is_cancelled(run->hooks.state)) {
-        return "interrupted";
-    }
-    if (s->end && run->trials >= s->end->index) {
-        return "time";
-    }
     /* the optimum is one end of it */
     bool is_front = run->spec->pareto_count > 0 && run->spec->gap == 0;
     if (!is_front && result->gap <= run->spec->gap + 1e-12) {
@@ -332,31 +209,94 @@ static const char *why_stop(MerTaskSearch *s)
     }
     bool repeats_itself = (run->spec->count_distinct || s->search.legality) &&
                           result->trials - s->counted > MAX_REPEATS * (s->counted + 100);
-    if (repeats_itself) {
-        return "finished";
-    }
-    return has_begun(s) && mer_clock() > run->deadline ? "time" : NULL;
+    return repeats_itself ? "finished" : NULL;
 }
 
-/* Prices prepared trials, logs them and tells the optimizer; `done` of them, fewer when cancelled. */
-static MerStatus work_off(MerTaskSearch *s, int count, int *done, MerError *error)
+static const char *why_stop(const MerTaskSearch *s)
 {
+    const MerRunState *run = s->run;
+    if (run->hooks.is_cancelled && run->hooks.is_cancelled(run->hooks.state)) {
+        return "interrupted";
+    }
+    if (s->end && run->trials >= s->end->index) {
+        return "time";
+    }
+    const char *reason = why_enough(s);
+    return reason ? reason : has_begun(s) && mer_clock() > run->deadline ? "time" : NULL;
+}
+
+/* Logs and counts the trials in order; stops at the first that was dropped, and where the search has reached its end. */
+static MerStatus record(const MerTrials *batch, int *done, MerError *error)
+{
+    enum { AHEAD = 8 };
+    MerTaskSearch *s = batch->search;
+    bool           is_end = false;
+    for (*done = 0; *done < batch->count && !is_end; (*done)++) {
+        MerRunTrial *trial = mer_trials_at(batch, *done);
+        if (*done + AHEAD < batch->count) {
+            mer_batch_expect(mer_trials_at(batch, *done + AHEAD));
+            mer_batch_expect_line(mer_trials_at(batch, *done + AHEAD / 2));
+        }
+        if (trial->is_dropped) {
+            break;
+        }
+        bool is_better = mer_task_is_better(s->task, trial);
+        bool may_be_reported = is_better || mer_task_joins_front(s->run, s->task, trial);
+        if (!trial->is_known && may_be_reported) {
+            mer_batch_price_exactly(s->batch, trial); /* and it may turn out not to be better */
+            is_better = mer_task_is_better(s->task, trial);
+        }
+        MER_TRY(log_trial(s, trial, is_better, error));
+        if (may_be_reported) {
+            mer_task_keep(s->run, s->task, trial);
+        }
+        mer_task_count(s->run, s->task, trial);
+        mer_generations_count(s->task);
+        s->counted += is_counted(s, trial);
+        if (batch->is_walked &&
+            (*done + 1) % batch->walks.width == 0) { /* where an ask would end */
+            take_proof(s);
+            is_end = why_enough(s) != NULL;
+        }
+    }
+    return MER_OK;
+}
+
+/* Can the threads go on while a batch that they have walked is written? The optimizer is told of it before that, so
+ * nothing in it may end the search, or count otherwise than expected; nor may its lines teach the log words that the
+ * threads read. */
+static bool can_go_ahead(const MerTrials *batch)
+{
+    const MerTaskSearch *s = batch->search;
+    const MerTaskResult *result = s->task->result;
+    return batch->is_walked && mer_pool_threads(s->run->pool) > 1 && s->walked.is_whole &&
+           s->walked.is_settled && result->point && s->walked.least >= result->score &&
+           !s->search.legality && !s->type->save && !s->type->proof;
+}
+
+/* Prices prepared trials, unless threads did, logs them and tells the optimizer; `done` of them, fewer when cancelled. */
+static MerStatus work_off(MerTrials *batch, int *done, MerError *error)
+{
+    MerTaskSearch *s = batch->search;
+    bool           is_told = can_go_ahead(batch);
     *done = 0;
-    drop_after_end(s, count);
-    MER_TRY(replay(s, count, error));
-    /* of the first, so of some */
-    bool write_lines = s->run->log.file && is_logged(s, s->run->trials);
-    int  wanted = 0;
-    while (wanted < count && !s->trials[wanted].is_dropped) {
-        wanted++;
+    if (is_told) {
+        MerTrials *next = &s->batches[batch == s->batches];
+        mer_trials_tell(batch, batch->count);
+        s->ahead = mer_trials_walk(next, batch->count) ? next : NULL;
+    } else if (!batch->is_walked) {
+        drop_after_end(batch);
+        MER_TRY(replay(batch, error));
+        int count = 0;
+        while (count < batch->count && !batch->trials[count].is_dropped) {
+            count++;
+        }
+        mer_batch_price(s->batch, batch->trials, count, mer_trials_write_lines(batch));
     }
-    if (!s->is_ahead) {
-        mer_batch_price(s->batch, s->trials, wanted, write_lines);
-    }
-    MER_TRY(record(s, count, done, error));
+    MER_TRY(record(batch, done, error));
     if (*done > 0) {
-        if (!s->trials[0].is_from_log) {
-            s->type->tell(s->optimizer, s->told, *done);
+        if (!is_told && !batch->trials[0].is_from_log) {
+            mer_trials_tell(batch, *done);
         }
         take_proof(s);
         MER_TRY(mer_runlog_flush(&s->run->log, error));
@@ -366,32 +306,36 @@ static MerStatus work_off(MerTaskSearch *s, int count, int *done, MerError *erro
 
 static MerStatus warm_up(MerTaskSearch *s, MerError *error)
 {
-    MerIndex *points = NULL;
-    int       count = 0;
+    MerTrials *batch = s->batches;
+    MerIndex  *points = NULL;
+    int        count = 0;
     MER_TRY(mer_warm_read(s->run, s->task, &points, &count, error));
     for (int first = 0; first < count; first += s->capacity) {
         int part = count - first < s->capacity ? count - first : s->capacity;
         int knobs = s->task->view.knob_count;
-        memcpy(s->seen, points + (size_t)first * (size_t)knobs,
+        memcpy(batch->seen, points + (size_t)first * (size_t)knobs,
                (size_t)(part * knobs) * sizeof *points);
+        mer_trials_begin(batch, s->run->trials, part, 1);
         for (int i = 0; i < part; i++) {
-            prepare_trial(s, i, s->seen + (size_t)i * (size_t)knobs, true);
+            mer_trials_prepare(batch, i, true);
         }
         int done;
-        MER_TRY(work_off(s, part, &done, error));
+        MER_TRY(work_off(batch, &done, error));
     }
     return MER_OK;
 }
 
 /* The first of those that were asked for when the time was over. */
-static MerStatus price_first(MerTaskSearch *s, int *done, MerError *error)
+static MerStatus price_first(MerTrials *batch, int *done, MerError *error)
 {
-    double deadline = s->run->deadline;
-    s->run->deadline = INFINITY;
-    s->is_ahead = false;
-    s->trials[0].is_dropped = false;
-    MerStatus status = work_off(s, 1, done, error);
-    s->run->deadline = deadline;
+    MerRunState *run = batch->search->run;
+    double       deadline = run->deadline;
+    run->deadline = INFINITY;
+    mer_trials_begin(batch, run->trials, 1, 1);
+    batch->is_walked = false;
+    batch->trials[0].is_dropped = false;
+    MerStatus status = work_off(batch, done, error);
+    run->deadline = deadline;
     return status;
 }
 
@@ -400,26 +344,38 @@ static bool follows_log(MerTaskSearch *s)
 {
     MerRunState *run = s->run;
     bool         is_only = s->end && !has_begun(s) && s->end->index == run->trials + 1;
-    return is_only && run->log.is_replay && is_logged(s, run->trials);
+    return is_only && run->log.is_replay && mer_trial_is_logged(s, run->trials);
+}
+
+/* The next batch: the one that threads have begun with, what the log says, or what the optimizer wants. */
+static MerStatus get_batch(MerTaskSearch *s, MerTrials **batch, MerError *error)
+{
+    *batch = s->ahead ? s->ahead : s->batches;
+    if (s->ahead) {
+        s->ahead = NULL;
+        s->walked = mer_batch_walked(s->batch);
+        return mer_trials_check(*batch, error);
+    }
+    mer_deadline_set(s);
+    if (!follows_log(s)) {
+        return ask(*batch, error);
+    }
+    memset((*batch)->seen, 0, (size_t)s->task->view.knob_count * sizeof *(*batch)->seen);
+    mer_trials_begin(*batch, s->run->trials, 1, 1);
+    mer_trials_prepare(*batch, 0, false);
+    (*batch)->trials[0].is_from_log = true;
+    return MER_OK;
 }
 
 static MerStatus loop(MerTaskSearch *s, MerError *error)
 {
     MerTaskResult *result = s->task->result;
     while (!(result->stopped = why_stop(s))) {
-        int done = 0, count = 0;
-        mer_deadline_set(s);
-        if (follows_log(s)) {
-            memset(s->seen, 0, (size_t)s->task->view.knob_count * sizeof *s->seen);
-            prepare_trial(s, 0, s->seen, false);
-            s->trials[0].is_from_log = true;
-            s->is_ahead = false;
-            count = 1;
-        } else {
-            MER_TRY(ask(s, &count, error));
-        }
+        int        done = 0;
+        MerTrials *batch;
+        MER_TRY(get_batch(s, &batch, error));
         MER_TRY(s->run->note_status);
-        if (count == 0) {
+        if (batch->count == 0) {
             take_proof(s);
             const char *reason = why_stop(s);
             result->stopped = reason                           ? reason
@@ -427,17 +383,26 @@ static MerStatus loop(MerTaskSearch *s, MerError *error)
                                                                : "finished";
             break;
         }
-        MER_TRY(work_off(s, count, &done, error));
+        MER_TRY(work_off(batch, &done, error));
         if (done == 0 && !has_begun(s)) {
-            MER_TRY(price_first(s, &done, error));
+            MER_TRY(price_first(batch, &done, error));
         }
-        if (done == count) { /* a state that waits for trials cannot go on alone */
+        if (done == batch->count) { /* a state that waits for trials cannot go on alone */
             MER_TRY(mer_checkpoint_save(s, error));
         }
         show_progress(s, false);
     }
     s->run->is_interrupted = strcmp(result->stopped, "interrupted") == 0;
     return MER_OK;
+}
+
+/* Calls back the threads that have gone ahead. */
+static void turn_back(MerTaskSearch *s)
+{
+    if (s->ahead) {
+        mer_batch_turn_back(s->batch);
+        s->ahead = NULL;
+    }
 }
 
 /* The log keeps the place, and what was proven by then. */
@@ -456,18 +421,6 @@ static MerStatus end_by_time(MerTaskSearch *s, MerError *error)
     return mer_log_end_write(&run->log, &end, s->task->index, error);
 }
 
-static void free_trials(MerTaskSearch *s)
-{
-    for (int i = 0; s->trials && i < s->capacity; i++) {
-        mer_lines_free(&s->trials[i].lines);
-        mer_json_free(&s->trials[i].json);
-    }
-    mer_arena_free(s->memory);
-    s->memory = NULL;
-    s->trials = NULL;
-    s->capacity = 0;
-}
-
 static MerStatus search(MerTaskSearch *s, MerError *error)
 {
     bool is_restored = false;
@@ -481,7 +434,9 @@ static MerStatus search(MerTaskSearch *s, MerError *error)
     mer_generations_begin(s->run, s->task);
     mer_assess_begin(s);
     mer_deadline_set(s);
-    MER_TRY(loop(s, error));
+    MerStatus status = loop(s, error);
+    turn_back(s);
+    MER_TRY(status);
     mer_assess_end(s);
     mer_generations_end(s->task);
     MER_TRY(end_by_time(s, error));
@@ -499,7 +454,7 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
     run->deadline = INFINITY;
     s->end = mer_log_ends_find(&run->ends, mer_run_search_number(run, task));
     mer_deadline_set(s);
-    reserve(s);
+    mer_trials_reserve(s);
     s->batch =
         mer_batch_new(&task->problem, &task->evaluator, &task->check, &run->objective, &s->form,
                       run->pool, run->spec->count_distinct, mer_run_is_cancelled, run);
@@ -509,6 +464,6 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
                                  task->index + 1 == run->task_count);
     mer_assess_end(s);
     mer_batch_free(s->batch);
-    free_trials(s);
+    mer_trials_free(s);
     return status;
 }

@@ -120,8 +120,6 @@ static void describe(MerTaskSearch *s)
         .notes = &s->notes,
         .arena = run->optimizer_arena,
         .pool = run->pool,
-        .ready = mer_task_search_ready,
-        .ready_state = s,
     };
     if (problem->type->is_legal && !run->spec->learned_legality) {
         s->legality_point = MER_ARRAY(run->arena, MerIndex, problem->space.knob_count + 1);

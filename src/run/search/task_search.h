@@ -4,7 +4,32 @@
 
 #include "run/internal.h"
 
+#include <stdatomic.h>
+
 typedef struct MerAssessment MerAssessment;
+
+/* The trials of a batch in memory; threads that go walks of several steps have those of a walk side by side. */
+typedef struct MerTrials {
+    struct MerTaskSearch *search;
+    MerRunTrial          *trials;
+    MerIndex             *seen;      /* the optimizer's points, capacity x view knobs */
+    int64_t               first;     /* index of the first trial */
+    int                   count;     /* walks.width * walks.steps */
+    MerBatchWalks         walks;     /* steps are 1 where trials were asked for */
+    bool                  is_walked; /* the threads propose and price it */
+} MerTrials;
+
+/* Where trial i of the log's order is. */
+static inline int mer_trials_place(const MerTrials *batch, int i)
+{
+    const MerBatchWalks *walks = &batch->walks;
+    return walks->steps == 1 ? i : i % walks->width * walks->steps + i / walks->width;
+}
+
+static inline MerRunTrial *mer_trials_at(const MerTrials *batch, int i)
+{
+    return &batch->trials[mer_trials_place(batch, i)];
+}
 
 typedef struct MerTaskSearch {
     MerRunState             *run;
@@ -24,20 +49,24 @@ typedef struct MerTaskSearch {
     MerTrainable             trainable;
     MerIndex                *legality_point;
     MerBatch                *batch;
-    MerArena                *memory; /* of the arrays below, which end with the search */
-    int                      capacity;
+    MerArena                *memory;   /* of the arrays below, which end with the search */
+    int                      capacity; /* proposals of an ask */
+    int                      places;   /* trials of a batch */
     MerTrialForm             form;
-    MerRunTrial             *trials;
-    MerProposal             *proposals;
+    MerProposal             *proposals; /* of an ask */
     MerTrial                *told;
-    MerIndex                *seen;       /* the optimizer's points, capacity x view knobs */
-    int                     *choices;    /* of the view's knobs */
-    int                      prepared;   /* proposals of this ask that became trials */
-    bool                     is_ahead;   /* they are being priced while the optimizer still asks */
-    int64_t                  counted;    /* against the budget */
-    int64_t                  expected;   /* of the budget, where the optimizer ends before */
-    const MerLogEnd         *end;        /* in the log that is resumed; NULL: none */
-    MerAssessment           *assessment; /* NULL: nobody asks what the models think */
+    int                     *choices;        /* of the view's knobs */
+    MerTrials                batches[2];     /* the second for threads that go ahead */
+    atomic_bool              has_left_space; /* a proposal has */
+    int64_t                  expected;       /* of the budget, where the optimizer ends before */
+    const MerLogEnd         *end;            /* in the log that is resumed; NULL: none */
+    MerAssessment           *assessment;     /* NULL: nobody asks what the models think */
+    char
+        apart[64]; /* what follows changes with every trial, what is above is read by all threads */
+    MerTrials     *ahead;   /* threads work on it; NULL: they do not */
+    MerBatchWalked walked;  /* of the batch that they walked last */
+    double         shown;   /* when progress was told last */
+    int64_t        counted; /* against the budget */
 } MerTaskSearch;
 
 /* Describes the task to the optimizer (space, graph, rng, notes, legality) and opens it, or moves the
@@ -55,19 +84,35 @@ void mer_deadline_set(MerTaskSearch *s);
 /* Seconds till the end of the round at the pace of this search, at most; NaN: nobody knows. */
 double mer_deadline_left(const MerTaskSearch *s, double now);
 
+/* trials.c: memory for the batches of a search. */
+void mer_trials_reserve(MerTaskSearch *s);
+void mer_trials_free(MerTaskSearch *s);
+/* Is every trial logged here, or only what is better than all before? */
+bool mer_trial_is_logged(const MerTaskSearch *s, int64_t index);
+bool mer_trials_write_lines(const MerTrials *batch); /* the threads do */
+/* Begins a batch of width x steps trials; the optimizer's point of each goes to its place, and makes the trial. */
+void      mer_trials_begin(MerTrials *batch, int64_t first, int width, int steps);
+MerIndex *mer_trials_seen(const MerTrials *batch, int place);
+void      mer_trials_prepare(MerTrials *batch, int i, bool is_warm);
+/* Asks for at most `most`. */
+MerStatus mer_trials_ask(MerTrials *batch, int most, MerError *error);
+/* The threads begin to walk (mer_batch_walk), `before` trials after those of the run; false: they cannot, ask. */
+bool      mer_trials_walk(MerTrials *batch, int before);
+MerStatus mer_trials_check(const MerTrials *batch,
+                           MerError        *error); /* that no proposal left the space */
+void      mer_trials_tell(const MerTrials *batch, int count);
+
 /* `head`, then what the optimizer keeps; give `data` back with free(), after errors too. */
 MerStatus mer_task_search_save(const MerTaskSearch *s, MerKeep what, const void *head,
                                size_t head_size, char **data, size_t *size, MerError *error);
-
-/* task_loop.c: the optimizer's proposals up to this one are ready (MerSearch.ready). */
-void mer_task_search_ready(void *search, int count);
 
 /* Would this trial be the best so far? */
 bool mer_task_is_better(const MerRunTask *task, const MerRunTrial *trial);
 /* Would it be in the front of trade-offs, or could it, as some of its values are not known? */
 bool mer_task_joins_front(const MerRunState *run, const MerRunTask *task, const MerRunTrial *trial);
-/* Takes a priced trial into the task's result: best, front, counts. */
-void mer_task_take(MerRunState *run, MerRunTask *task, const MerRunTrial *trial);
+/* Takes a priced trial into the task's result: its best and its front; its counts. */
+void mer_task_keep(MerRunState *run, MerRunTask *task, const MerRunTrial *trial);
+void mer_task_count(MerRunState *run, MerRunTask *task, const MerRunTrial *trial);
 
 /* assess.c: prices the whole space, if it is small enough and the optimizer has models; asks them after an epoch; shows
  * what was found. */

@@ -96,28 +96,28 @@ bool mer_task_is_better(const MerRunTask *task, const MerRunTrial *trial)
     return !trial->cost.cut && (trial->score < best || is_tie);
 }
 
-static void count_trial(MerTaskResult *result, const MerRunTrial *trial)
+void mer_task_keep(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
 {
+    if (mer_task_is_better(task, trial)) {
+        keep_best(run, task, trial);
+    }
+    keep_front(run, task, trial);
+}
+
+void mer_task_count(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
+{
+    MerTaskResult *result = task->result;
+    for (int i = 0; i < MER_SPENT_COUNT; i++) {
+        result->spent[i] += trial->spent[i];
+    }
+    run->trials++;
+    if (trial->is_warm) { /* what an earlier run found says nothing about this search */
+        return;
+    }
     result->trials++;
     result->evaluations += trial->same_as < 0;
     if (!trial->cost.feasible) {
         result->infeasible++;
         mer_reasons_count(result, &trial->cost);
-    }
-}
-
-void mer_task_take(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
-{
-    MerTaskResult *result = task->result;
-    if (mer_task_is_better(task, trial)) {
-        keep_best(run, task, trial);
-    }
-    keep_front(run, task, trial);
-    for (int i = 0; i < MER_SPENT_COUNT; i++) {
-        result->spent[i] += trial->spent[i];
-    }
-    run->trials++;
-    if (!trial->is_warm) { /* what an earlier run found says nothing about this search */
-        count_trial(result, trial);
     }
 }
