@@ -36,9 +36,10 @@ static MerStatus read_type(const MerLayerTable *table, Type *type)
         *type = (Type)(*field.text - '0');
         return MER_OK;
     }
-    for (*type = 0; *type < TYPE_COUNT; (*type)++) {
-        if ((int)strlen(types[*type].name) == field.length &&
-            strncasecmp(types[*type].name, field.text, (size_t)field.length) == 0) {
+    for (int t = 0; t < TYPE_COUNT; t++) {
+        if ((int)strlen(types[t].name) == field.length &&
+            strncasecmp(types[t].name, field.text, (size_t)field.length) == 0) {
+            *type = (Type)t;
             return MER_OK;
         }
     }
