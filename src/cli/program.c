@@ -1,4 +1,5 @@
 /* mercator VERB INPUT [options]: the whole program, which others can call after they have added plug-ins. */
+#define _XOPEN_SOURCE 700 /* sigaltstack */
 #include "mercator/program.h"
 
 #include "cli/cli.h"
@@ -11,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* clang-format off */
 const MerVerb mer_cli_verbs[] = {
@@ -37,10 +39,19 @@ const MerVerb mer_cli_verbs[] = {
 
 static volatile sig_atomic_t interrupts;
 
+/* The first asks the run to end, the second ends it. timeout(1) sends one to the program and one to its group: what
+ * comes right behind the first is the same. */
 static void on_interrupt(int number)
 {
-    interrupts = interrupts + 1;
-    if (interrupts > 1) {
+    enum { SAME_MS = 200 };
+    static struct timespec first;
+    struct timespec        now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (interrupts == 0) {
+        first = now;
+        interrupts = 1;
+    } else if ((now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000 >
+               SAME_MS) {
         signal(number, SIG_DFL);
         raise(number);
     }
@@ -48,8 +59,12 @@ static void on_interrupt(int number)
 
 void mer_cli_catch_interrupts(void)
 {
-    /* restarted, because a stream that is interrupted while it writes loses what it holds */
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    /* A stack of its own: kernels of oneDNN move the stack into memory that has no room below it. Restarted, because
+     * a stream that is interrupted while it writes loses what it holds. */
+    static char      memory[1 << 16];
+    stack_t          stack = {.ss_sp = memory, .ss_size = sizeof memory};
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART | SA_ONSTACK};
+    sigaltstack(&stack, NULL);
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

@@ -114,14 +114,14 @@ bool mer_request_is_switch(const char *flag)
     return set_switch(&(MerRequest){0}, flag);
 }
 
-/* `--in-turn` alone says yes. */
+/* `--in-turn` alone says yes. A word behind it is its value, unless it can be the network that is still missing. */
 static bool is_yes(const Parser *p, const char *flag, const char *next)
 {
-    const MerOption *option = mer_options_find(mer_run_options, flag + 2);
-    option = option ? option : mer_options_find(p->problem->options, flag + 2);
-    bool value;
-    return option && option->type == MER_OPTION_BOOL &&
-           !(next && mer_option_read_bool(next, &value));
+    const MerOption *option = mer_experiment_option(&p->request->experiment, flag + 2);
+    bool             value;
+    bool             is_word = next && *next != '-' &&
+                   (p->is_given[MER_AXIS_WORKLOAD] || mer_option_read_bool(next, &value));
+    return option && option->type == MER_OPTION_BOOL && !is_word;
 }
 
 static int parse_flag(Parser *p, int count, char **arguments, int *at)

@@ -21,6 +21,7 @@ bad 2 'unknown verb "mpa", did you mean map' mpa resnet18
 bad 2 'map needs a network' map
 bad 2 '--budget needs a value' map resnet18 --budget
 bad 2 '--budget needs a value' map resnet18 --budget --seed 3
+bad 1 'tie is "maybe", expected true or false' split resnet8 --tie maybe
 bad 2 'map has no option "budgte", did you mean "budget"' map resnet18 --budgte 5
 bad 2 'map has no option "bud", did you mean "budget"' map resnet18 --bud 5
 bad 2 'map has no option "arch", use --platform NAME|FILE' map resnet18 --arch x.yaml

@@ -15,6 +15,7 @@ stop()
     done
     sleep 0.2
     kill -INT $process
+    kill -TERM $process # timeout(1) sends two at once
     code=0
     wait $process || code=$?
     if [ $code -ne 130 ]; then

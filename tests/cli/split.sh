@@ -61,6 +61,8 @@ expect 0 "$MERCATOR" split resnet8 --tie --seed 2 --optimizer half --quiet --no-
 says tied/run.jsonl '"tie":true'
 expect 0 "$MERCATOR" split --tie no resnet8 --optimizer half --quiet --no-report -o untied
 says untied/run.jsonl '"tie":false'
+expect 0 "$MERCATOR" map resnet18 --select 3 --ramp --seed 1 --quiet --no-report -o ramp
+says ramp/run.jsonl '"ramp":true'
 
 # Options that change the layers are part of an exported split.
 expect 0 "$MERCATOR" split 'mobilenet_v1@width=0.25' --platform darkside --operators keep --export split_json --quiet --no-report -o keep

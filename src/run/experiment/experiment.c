@@ -145,18 +145,27 @@ const char *mer_experiment_default(const MerProblemClass *problem, MerDefault wh
     return chosen ? chosen : fixed[what];
 }
 
-static bool is_option_of_evaluator(const MerExperiment *experiment, const MerProblemClass *problem,
-                                   const char *key)
+static const MerOption *option_of_evaluator(const MerExperiment   *experiment,
+                                            const MerProblemClass *problem, const char *key)
 {
     const MerAxisValues *named = &experiment->axes[MER_AXIS_EVALUATOR];
-    for (int i = 0; i < (named->count ? named->count : 1); i++) {
+    const MerOption     *option = NULL;
+    for (int i = 0; !option && i < (named->count ? named->count : 1); i++) {
         const char              *text = named->count ? named->texts[i] : problem->evaluator;
         const MerEvaluatorClass *type = mer_experiment_evaluator(text, experiment->arena);
-        if (type && mer_options_find(type->options, key)) {
-            return true;
-        }
+        option = type ? mer_options_find(type->options, key) : NULL;
     }
-    return false;
+    return option;
+}
+
+const MerOption *mer_experiment_option(const MerExperiment *experiment, const char *key)
+{
+    const MerProblemClass *problem = mer_problem_find(experiment->problem.name, NULL);
+    const MerOption       *option = mer_options_find(mer_run_options, key);
+    if (!option && problem) {
+        option = mer_options_find(problem->options, key);
+    }
+    return option || !problem ? option : option_of_evaluator(experiment, problem, key);
 }
 
 static int list_names(const MerOption *table, const char **names, int count)
@@ -226,7 +235,7 @@ MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const c
         add_option(&experiment->problem, key, value, experiment->arena);
         return MER_OK;
     }
-    if (is_option_of_evaluator(experiment, problem, key)) {
+    if (option_of_evaluator(experiment, problem, key)) {
         add_option(&experiment->evaluator_options, key, value, experiment->arena);
         return MER_OK;
     }

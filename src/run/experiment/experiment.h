@@ -66,7 +66,9 @@ typedef struct MerExperiment {
 void mer_experiment_init(MerExperiment *experiment, const char *problem, MerArena *arena);
 /* Adds one value of a list key; `replace` drops what was there (the command line wins over a file). */
 void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *value, bool replace);
-/* `key` is a problem option, an evaluator option or one of mer_run_options. */
+/* One of mer_run_options, of the problem's or of an evaluator's; NULL: none. */
+const MerOption *mer_experiment_option(const MerExperiment *experiment, const char *key);
+/* `key` is such an option. */
 MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value,
                              MerError *error);
 /* The optimizer whose option this is: one of those that were asked for, else the first of all; NULL: none. */
