@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const MerOptimizerClass mer_optimizer_random, mer_optimizer_annealing, mer_optimizer_gamma;
+extern const MerOptimizerClass mer_optimizer_annealing, mer_optimizer_gamma;
 
 enum { MOST_SAMPLES = 20000 };
 
@@ -122,11 +122,15 @@ static void make_latin(State *s)
 
 static MerStatus open_initial(State *s, MerError *error)
 {
-    static const MerOptimizerClass *const policies[] = {
-        &mer_optimizer_random, NULL, &mer_optimizer_annealing, &mer_optimizer_gamma};
-    const MerOptimizerClass *inner = policies[s->options.initial];
-    if (inner == NULL) { /* latin */
-        make_latin(s);
+    enum { LATIN = 1 };
+    static const MerOptimizerClass *const policies[] = {NULL, NULL, &mer_optimizer_annealing,
+                                                        &mer_optimizer_gamma};
+    const MerOptimizerClass              *inner = policies[s->options.initial];
+    s->latin = NULL;
+    if (inner == NULL) {
+        if (s->options.initial == LATIN) {
+            make_latin(s);
+        }
         return MER_OK;
     }
     void *settings = mer_arena_alloc(s->search->arena, inner->options_size);
@@ -238,8 +242,12 @@ static int ask_initial(State *s, MerProposal *proposals, int capacity)
     }
     for (int i = 0; i < count; i++) {
         const MerSpace *space = s->search->space;
-        mer_point_copy(space, proposals[i].point,
-                       mer_point_at(space, s->latin, s->samples.count + i));
+        if (s->latin != NULL) {
+            mer_point_copy(space, proposals[i].point,
+                           mer_point_at(space, s->latin, s->samples.count + i));
+        } else {
+            mer_space_sample(space, s->search->rng, proposals[i].point);
+        }
     }
     return count;
 }

@@ -31,9 +31,9 @@ typedef struct MerMarl {
     int                     *owner;
     int                      agent_count;
     int64_t                  next_recluster;
-    MerIndex                *latin; /* (wanted, knobs) */
+    MerIndex                *latin; /* (wanted, knobs); NULL: not by them */
     MerSearch                inner_search;
-    const MerOptimizerClass *inner; /* the initial policy; NULL: latin */
+    const MerOptimizerClass *inner; /* the initial policy; NULL: latin, or random points */
     void                    *inner_state;
 } MerMarl;
 

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const MerOptimizerClass mer_optimizer_random;
-
 enum { MOST_KNOBS = 1 << 20, LEAST_BYTES = 3 * sizeof(int64_t) /* of a knob in a policy */ };
 
 static bool is_turns(const MerMarl *s)
@@ -283,7 +281,7 @@ MerStatus mer_marl_save(const void *state, MerKeep what, FILE *file, MerError *e
     if (what == MER_KEEP_POLICY) {
         return save_policy(s, file, error);
     }
-    if (!has_team(s) && s->inner != NULL && s->inner != &mer_optimizer_random) {
+    if (!has_team(s) && s->inner != NULL) {
         return mer_error_set(error, MER_UNSUPPORTED, "marl: the initial policy %s has no state",
                              s->inner->name);
     }
