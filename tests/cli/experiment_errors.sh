@@ -23,7 +23,7 @@ optimizer:
     population: 20
 objective: [edp, energy]
 seed: [1, 2-3]
-budget: 500
+budget: 2000
 pareto: [energy, cycles]
 YAML
 
@@ -50,11 +50,11 @@ wrong 's/population: 20/population: 0/' 18:17 'population is 0'
 wrong 's/population: 20/populaton: 20/' 18:16 'did you mean "population"'
 wrong 's/\[edp, energy\]/[edp, engery]/' 19:18 'did you mean energy'
 wrong 's/2-3/2-x/' 20:11 'seed is "2-x"'
-wrong 's/budget: 500/budget: 0/' 21:9 'budget is "0"'
+wrong 's/budget: 2000/budget: 0/' 21:9 'budget is "0"'
 wrong 's/energy, cycles\]/energy, cylces]/' 22:9 'cylces'
 wrong 's/genome: primes/genome: prims/' 6:11 'genome is "prims"'
 wrong 's/genome: primes/genme: primes/' 6:10 'did you mean "genome"'
-wrong 's/budget: 500/threads: many/' 21:10 'threads is "many"'
+wrong 's/budget: 2000/threads: many/' 21:10 'threads is "many"'
 
 # sweeps: the platform or the sweep, whichever is wrong
 cat >good.yaml <<'YAML'
