@@ -45,6 +45,22 @@ cp stopped/run.jsonl before.jsonl
 expect 0 "$MERCATOR" map --resume stopped --quiet --no-report
 cmp before.jsonl stopped/run.jsonl
 
+# A log without a line for each trial (--log improving, and any log after a million) ends where the stopped run did:
+# at the trials that its summary counts, or with its last line when it was killed.
+for signal in INT KILL; do
+    $map --total-time 2 --log improving -o sparse --force >out 2>err &
+    process=$!
+    while ! grep -q '"wall_s":[1-9]' sparse/clock.jsonl 2>/dev/null; do
+        sleep 0.05
+    done
+    kill -$signal $process
+    wait $process || :
+    expect 0 timeout 60 "$MERCATOR" map --resume sparse --quiet --no-report
+    says out 'stopped by time'
+    test "$(tail -n 1 sparse/run.jsonl | grep -o '"trials":[0-9]*' | head -n 1 | cut -d: -f2)" -ge \
+        "$(grep -o '"trials":[0-9]*' sparse/clock.jsonl | head -n 1 | cut -d: -f2)"
+done
+
 # Of several runs each has it, one after the other; a file says total_time_s.
 cat >two.yaml <<'YAML'
 format: mercator-experiment/1

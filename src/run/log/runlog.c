@@ -49,6 +49,7 @@ MerStatus mer_runlog_open(MerRunlog *log, const char *path, bool resume, MerErro
         return mer_error_set(error, MER_IO, "%s: another run is writing this log", path);
     }
     log->is_replay = resume;
+    log->ahead = -1;
     log->words.is_long = resume && is_of_version_1(log);
     log->buffer = mer_heap_zeroed(BUFFER, 1);
     log->last_sync = mer_clock();
@@ -130,6 +131,7 @@ const char *mer_runlog_next(MerRunlog *log)
     log->line[length - 1] = '\0';
     log->bytes += length;
     log->line_count++;
+    log->ahead = -1;
     return log->line;
 }
 
@@ -155,6 +157,35 @@ static bool is_interim_summary(const char *line)
 {
     return strncmp(line, "{\"type\":\"summary\"", 17) == 0 &&
            (strstr(line, "\"stopped\":\"interrupted\"") || strstr(line, "\"stopped\":\"time\""));
+}
+
+/* How far the stopped run came after the last line that was read: to the end, as far as is known (a line follows), to
+ * the trials that its summary counts, or nowhere, where it was killed. */
+static int64_t find_ahead(MerRunlog *log)
+{
+    int64_t     bytes = log->bytes, lines = log->line_count;
+    const char *next = mer_runlog_next(log);
+    int64_t     ahead = INT64_MAX;
+    if (!next) {
+        ahead = 0;
+    } else if (is_interim_summary(next)) {
+        cJSON *summary = cJSON_Parse(next);
+        ahead = (int64_t)mer_json_get_real(summary, "trials", 0);
+        cJSON_Delete(summary);
+    }
+    log->bytes = bytes;
+    log->line_count = lines;
+    fseeko(log->file, (off_t)bytes, SEEK_SET);
+    return ahead;
+}
+
+MerStatus mer_runlog_pass(MerRunlog *log, int64_t trial, MerError *error)
+{
+    if (log->ahead < 0) {
+        log->ahead = find_ahead(log);
+    }
+    return trial < log->ahead ? MER_OK
+                              : mer_runlog_cut(log, log->bytes, log->line_count, error);
 }
 
 /* Which key of the header is not as it was? */

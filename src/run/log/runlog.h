@@ -19,6 +19,7 @@ typedef struct MerRunlog {
     bool    is_replay;  /* still reading the old log */
     int64_t line_count; /* read or written so far */
     int64_t bytes;      /* of these lines */
+    int64_t ahead;      /* replay: what mer_runlog_pass found, -1 before it looks */
     char   *line;       /* the line read last, without its newline */
     size_t  capacity;
     char   *buffer; /* lines that are not yet written, `filled` bytes */
@@ -49,6 +50,9 @@ MerStatus mer_runlog_text(MerRunlog *log, const char *line, size_t length, MerEr
 MerStatus mer_runlog_end_line(MerRunlog *log, MerJson *json, MerError *error);
 /* Replay only: the next whole line (kept until the next call), or NULL at the end of the old log. */
 const char *mer_runlog_next(MerRunlog *log);
+/* Replay only: the run comes to a trial that need not have a line. When the stopped run had not come to it, the old log
+ * ends here. */
+MerStatus mer_runlog_pass(MerRunlog *log, int64_t trial, MerError *error);
 /* Goes on writing after the first `bytes` bytes (`lines` lines): what follows is forgotten. */
 MerStatus mer_runlog_cut(MerRunlog *log, int64_t bytes, int64_t lines, MerError *error);
 

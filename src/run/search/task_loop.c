@@ -83,7 +83,11 @@ static MerStatus replay(const MerTrials *batch, MerError *error)
     for (int i = 0; i < batch->count && s->run->log.is_replay; i++) {
         MerRunTrial *trial = &batch->trials[i];
         bool         found;
-        if (trial->is_dropped || !mer_trial_is_logged(s, trial->index)) {
+        if (trial->is_dropped) {
+            continue;
+        }
+        if (!mer_trial_is_logged(s, trial->index)) {
+            MER_TRY(mer_runlog_pass(&s->run->log, trial->index, error));
             continue;
         }
         MER_TRY(mer_trial_replay(trial, &s->form, &s->run->log, &found, error));
