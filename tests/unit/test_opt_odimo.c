@@ -574,6 +574,9 @@ static void test_what_cannot_be_learned_is_refused(void **state)
     assert_int_equal(try_open(&s, "odimo:estimator=montecarlo:0", 0, &error), MER_INVALID);
     mer_test_contains(error.message, "expected expectation or montecarlo:K");
     setting_close(&s);
+    assert_int_equal(try_open(&s, "odimo:lambda=[]", 0, &error), MER_INVALID);
+    mer_test_contains(error.message, "expected at least one strength");
+    setting_close(&s);
     assert_int_equal(try_open(&s, "odimo:gradient=exact", 0, &error), MER_INVALID);
     mer_test_contains(error.message, "expected model, score or score:K");
     mer_test_contains(error.message, "`gradient` of the evaluator");
