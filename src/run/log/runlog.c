@@ -184,8 +184,7 @@ MerStatus mer_runlog_pass(MerRunlog *log, int64_t trial, MerError *error)
     if (log->ahead < 0) {
         log->ahead = find_ahead(log);
     }
-    return trial < log->ahead ? MER_OK
-                              : mer_runlog_cut(log, log->bytes, log->line_count, error);
+    return trial < log->ahead ? MER_OK : mer_runlog_cut(log, log->bytes, log->line_count, error);
 }
 
 /* Which key of the header is not as it was? */
@@ -281,6 +280,14 @@ MerStatus mer_runlog_text(MerRunlog *log, const char *line, size_t length, MerEr
     log->bytes += (int64_t)length + 1;
     log->line_count++;
     return MER_OK;
+}
+
+MerStatus mer_runlog_lines(MerRunlog *log, const char *lines, size_t length, int count,
+                           MerError *error)
+{
+    log->bytes += (int64_t)length;
+    log->line_count += count;
+    return append(log, lines, length, error);
 }
 
 MerStatus mer_runlog_end_line(MerRunlog *log, MerJson *json, MerError *error)
