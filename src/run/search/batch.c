@@ -161,23 +161,6 @@ static bool note_cancelled(void *state)
     return target->was_cancelled;
 }
 
-/* The lines of a trial that another thread wrote, asked for before they are needed: each takes as long to come as a
- * tenth of a plan to price, and several come at once. */
-void mer_batch_expect(const MerRunTrial *trial)
-{
-    __builtin_prefetch(&trial->index);
-    __builtin_prefetch(&trial->lines);
-    __builtin_prefetch(&trial->cost);
-}
-
-void mer_batch_expect_line(const MerRunTrial *trial)
-{
-    if (trial->json.text) {
-        __builtin_prefetch(trial->json.text);
-        __builtin_prefetch(trial->json.text + 64);
-    }
-}
-
 /* Places for snapshots are given out before the threads start, never one that this batch reads. */
 static void place_snapshots(MerBatch *batch)
 {

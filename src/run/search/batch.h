@@ -60,10 +60,6 @@ void           mer_batch_walk(MerBatch *batch, MerRunTrial *trials, MerBatchWalk
 MerBatchWalked mer_batch_walked(MerBatch *batch);
 void           mer_batch_turn_back(MerBatch *batch);
 
-/* Says that the caller is going to look at a trial soon. */
-void mer_batch_expect(const MerRunTrial *trial);
-void mer_batch_expect_line(const MerRunTrial *trial); /* a little later: its log line */
-
 /* Prices a trial of the last batch again by an exact call, if the evaluator's values are only close to that. */
 void mer_batch_price_exactly(MerBatch *batch, MerRunTrial *trial);
 

@@ -242,7 +242,6 @@ static bool can_count_at_once(const MerTrials *batch)
 /* Logs and counts the trials in order; stops at the first that was dropped, and where the search has reached its end. */
 static MerStatus record(const MerTrials *batch, int *done, MerError *error)
 {
-    enum { AHEAD = 8 };
     MerTaskSearch *s = batch->search;
     bool           is_end = false;
     if (can_count_at_once(batch)) {
@@ -251,10 +250,6 @@ static MerStatus record(const MerTrials *batch, int *done, MerError *error)
     }
     for (*done = 0; *done < batch->count && !is_end; (*done)++) {
         MerRunTrial *trial = mer_trials_at(batch, *done);
-        if (*done + AHEAD < batch->count) {
-            mer_batch_expect(mer_trials_at(batch, *done + AHEAD));
-            mer_batch_expect_line(mer_trials_at(batch, *done + AHEAD / 2));
-        }
         if (trial->is_dropped) {
             break;
         }
