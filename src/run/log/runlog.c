@@ -282,6 +282,14 @@ MerStatus mer_runlog_text(MerRunlog *log, const char *line, size_t length, MerEr
     return MER_OK;
 }
 
+MerStatus mer_runlog_lines(MerRunlog *log, const char *lines, size_t length, int count,
+                           MerError *error)
+{
+    log->bytes += (int64_t)length;
+    log->line_count += count;
+    return append(log, lines, length, error);
+}
+
 MerStatus mer_runlog_end_line(MerRunlog *log, MerJson *json, MerError *error)
 {
     mer_json_end_object(json);

@@ -46,6 +46,9 @@ MerStatus mer_runlog_close(MerRunlog *log, MerError *error); /* also after error
 /* Appends one line, or checks it against the old log. */
 MerStatus mer_runlog_line(MerRunlog *log, const char *line, MerError *error);
 MerStatus mer_runlog_text(MerRunlog *log, const char *line, size_t length, MerError *error);
+/* Appends whole lines; not while the old log is replayed. */
+MerStatus mer_runlog_lines(MerRunlog *log, const char *lines, size_t length, int count,
+                           MerError *error);
 /* The same of an object that is still open; frees the writer. */
 MerStatus mer_runlog_end_line(MerRunlog *log, MerJson *json, MerError *error);
 /* Replay only: the next whole line (kept until the next call), or NULL at the end of the old log. */
