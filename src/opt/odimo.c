@@ -109,6 +109,10 @@ static MerStatus open_odimo(void *state, const MerSearch *search, const void *gi
     }
     MER_TRY(parse_estimator(s, error));
     s->run_count = (int)points(given);
+    if (s->run_count == 0) {
+        return mer_error_set(error, MER_INVALID,
+                             "odimo: lambda is [], expected at least one strength");
+    }
     s->point = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
     s->best.point = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
     int ops = search->graph ? search->graph->op_count : 0;

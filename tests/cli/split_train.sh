@@ -32,6 +32,30 @@ fi
 says err "mercator: warning: odimo: lambda 0.1: choices have not settled"
 says one/run.jsonl '"name":"warning","value":"lambda 0.1: choices have not settled'
 
+# three units, with a choice of formats and of operators in one layer
+cat >mixed.yaml <<'PLATFORM'
+format: mercator-platform/1
+kind: soc
+name: mixed
+clock_hz: 100M
+reference: core
+units:
+  - name: core
+    options: [{operator: conv, weights: int8}, {operator: depthwise, weights: int8}]
+    cost: {formula: mac-rate, rate: 4}
+  - name: analog
+    options: [{operator: conv, weights: ternary}]
+    cost: {formula: mac-rate, rate: 8}
+  - name: engine
+    options: [{operator: depthwise, weights: int4}]
+    cost: {formula: dw-engine, x_axis: width}
+PLATFORM
+train_mixed="${train%%--platform diana*}--platform mixed.yaml${train#*--platform diana}"
+for granularity in channel count; do
+    expect 0 $train_mixed $short --granularity $granularity -o mixed-$granularity --force
+    says mixed-$granularity/split.csv 's1b0c1,engine,engine,int4'
+done
+
 cp one/run.jsonl whole
 dd if=whole of=two/run.jsonl bs=1 count=$(($(wc -c <whole) * 2 / 3)) 2>/dev/null
 expect 0 "$MERCATOR" split --resume two --no-report --quiet
