@@ -447,20 +447,14 @@ static MerStatus keep(State *s, MerStream *stream, MerError *error)
 static MerStatus save(const void *state, MerKeep what, FILE *file, MerError *error)
 {
     MerStream stream = {.file = file, .is_saving = true};
-    if (what != MER_KEEP_ALL) {
-        return mer_error_set(error, MER_UNSUPPORTED,
-                             "odimo has no policy to save: every training is of one model");
-    }
+    (void)what;
     return keep((State *)state, &stream, error);
 }
 
 static MerStatus load(void *state, MerKeep what, FILE *file, MerError *error)
 {
     MerStream stream = {.file = file};
-    if (what != MER_KEEP_ALL) {
-        return mer_error_set(error, MER_UNSUPPORTED,
-                             "odimo has no policy to load: every training is of one model");
-    }
+    (void)what;
     return keep(state, &stream, error);
 }
 
@@ -481,6 +475,7 @@ const MerOptimizerClass mer_optimizer_odimo = {
     .state_size = sizeof(State),
     .needs_model = true,
     .makes_own_plan = true,
+    .has_no_policy = true, /* every training is of one model */
     .points = points,
     .open = open_odimo,
     .ask = ask,

@@ -100,15 +100,15 @@ static bool has_images(const MerSplitOptions *given)
            (given->missing == 0 || mer_dataset_is_there(train->dataset, train->data));
 }
 
-/* A built-in network named without a size takes that of the images. */
+/* A built-in network named without a size (or classes) takes that of the images. */
 static MerStatus fit_to_images(MerProblem *problem, MerArena *arena, MerError *error)
 {
     const MerSplitOptions *given = problem->options;
     const char            *name = problem->graph->path;
     MerDatasetPair         data;
     MerGraph              *graph;
-    if (!has_images(given) || !name || strpbrk(name, "@/.") ||
-        strcmp(problem->graph->format, "network") != 0) {
+    if (!has_images(given) || !name || strcmp(problem->graph->format, "network") != 0 ||
+        strcspn(name, "/.") < strcspn(name, "@")) {
         return MER_OK;
     }
     MerArena *images = mer_arena_new();
@@ -116,9 +116,14 @@ static MerStatus fit_to_images(MerProblem *problem, MerArena *arena, MerError *e
         mer_dataset_open(given->train.dataset, given->train.data, images, &data, error);
     mer_arena_free(images);
     MER_TRY(status);
-    const char *sized =
-        mer_arena_format(arena, "%s@input=%dx%dx%d@classes=%d", name, data.train.channels,
-                         data.train.height, data.train.width, data.train.classes);
+    const char *sized = name;
+    if (!strstr(name, "@input=")) {
+        sized = mer_arena_format(arena, "%s@input=%dx%dx%d", sized, data.train.channels,
+                                 data.train.height, data.train.width);
+    }
+    if (!strstr(name, "@classes=")) {
+        sized = mer_arena_format(arena, "%s@classes=%d", sized, data.train.classes);
+    }
     MER_TRY(mer_graph_import(sized, NULL, arena, &graph, error));
     problem->graph = graph;
     return MER_OK;

@@ -157,3 +157,14 @@ says err "/proc/none"
 expect 0 "$MERCATOR" split resnet8 --dataset digits8x8 --samples 50 --warmup_epochs 1 --optimizer odimo:target=0.1,search_epochs=2 \
     --evaluator split_train:finetune_epochs=0 --no-report --quiet -o missed
 says err "the target of 0.1 of the reference's cost was missed: "
+
+# settings of a built-in network leave its size open
+expect 0 "$MERCATOR" split 'mobilenet_v1@width=0.25' --platform darkside --dataset digits8x8 --samples 50 --warmup_epochs 1 --optimizer all_conv \
+    --evaluator split_train:finetune_epochs=0 --no-report --quiet -o sized
+
+# a training is of one model: that nothing can be handed on is said before it begins
+expect 2 "$MERCATOR" split resnet8 ds_cnn --dataset digits8x8 --train --save-policy none --no-report --quiet -o handed
+says err '--train: optimizer odimo has no policy'
+expect 1 "$MERCATOR" split resnet8 --dataset digits8x8 --save-policy none --no-report --quiet -o handed
+says err 'optimizer odimo has no policy to save'
+one_line err

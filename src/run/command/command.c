@@ -32,7 +32,8 @@ static const MerOption options[] = {
     {"timeout_s", MER_OPTION_REAL, OPTION(timeout_s), "10", 1e-3, 1e6, NULL,
      "seconds that one plan may take, the start of the program included"},
     {"check", MER_OPTION_BOOL, OPTION(check), "true", 0, 0, NULL,
-     "ask only about plans that the problem's own evaluator does not refuse"},
+     "ask only about plans that the problem's own evaluator does not refuse; all of them count "
+     "against the budget"},
     {0}};
 
 typedef struct Crew { /* the programs, handed out one by one */

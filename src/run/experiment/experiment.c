@@ -45,7 +45,8 @@ const MerOption mer_run_options[] = {
     {"passes", MER_OPTION_INT, offsetof(MerRunOptions, passes), "1", 1, 1000, NULL,
      "with --train: times that all networks are gone through, sharing the budget"},
     {"batch", MER_OPTION_INT, offsetof(MerRunOptions, batch), "256", 1, 65536, NULL,
-     "points per ask at most"},
+     "points that the optimizer is asked for at a time, at most; images are --batch-size, or --dim "
+     "batch=N"},
     {"threads", MER_OPTION_INT, offsetof(MerRunOptions, threads), "0", 0, 4096, NULL,
      "0: all cores; the result does not depend on it"},
     {"pareto", MER_OPTION_TEXTS, offsetof(MerRunOptions, pareto), "", 0, 0, NULL,

@@ -330,8 +330,9 @@ static void look_up(MerBatch *batch, MerRunTrial *trials, int count)
     Memo *memo = &batch->memo;
     for (int i = 0; i < count; i++) {
         MerRunTrial *trial = &trials[i];
-        int number = mer_key_table_add(&memo->numbers, plan_hash(batch, trial), memo->count);
-        trial->same_as = number < memo->count ? memo->known[number].index : -1;
+        int  number = mer_key_table_add(&memo->numbers, plan_hash(batch, trial), memo->count);
+        bool is_later = number < memo->count && memo->known[number].index < trial->index;
+        trial->same_as = is_later ? memo->known[number].index : -1; /* or it is asked for again */
         if (number == memo->count) {
             MER_GROW(memo->numbers.arena, memo->known, memo->count);
             memo->known[memo->count++] =
