@@ -278,6 +278,10 @@ static MerStatus fall_back(MerExpansion *e, MerRunSpec *spec, MerError *error)
     MerError    refusal = {0};
     const char *other = default_of(spec, MER_DEFAULT_OPTIMIZER, spec->optimizer->name);
     bool        has_other = other && !mer_name_equal(other, spec->optimizer->name);
+    if ((spec->policy || spec->save_policy) &&
+        (!spec->optimizer->save || spec->optimizer->has_no_policy)) {
+        return MER_OK; /* a policy is of an optimizer that the user names */
+    }
     if (has_other && is_lonely(e, spec)) {
         mer_error_set(&refusal, MER_UNSUPPORTED,
                       "%s searches one objective, --pareto needs an optimizer that explores",
