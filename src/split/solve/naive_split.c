@@ -1,17 +1,16 @@
 /* Naive splits: a unit that is said to be `speedup` times as fast as the reference gets all channels but about one in so many; of a
  * layer with C channels the reference has floor(C / speedup) - 1, as the published baselines do. */
+#include "base/option_rows.h"
 #include "split/solve/fixed_splits.h"
 #include "split/solve/one_split.h"
-
-#include <stddef.h>
 
 typedef struct Options {
     double speedup;
 } Options;
 
 static const MerOption options[] = {
-    {"speedup", MER_OPTION_REAL, offsetof(Options, speedup), "10", 1, 1e6, NULL,
-     "of the best other option over the reference; the authors try 5, 10 and 100"},
+    MER_REAL(speedup, "10", 1, 1e6,
+             "of the best other option over the reference; the authors try 5, 10 and 100"),
     {0}};
 
 /* From half and half, which says which option is the other one. */
