@@ -3,13 +3,11 @@
 #include "map/map.h"
 
 #include "base/option_rows.h"
-#include "layer/directive_format.h"
 #include "layer/op_format.h"
 #include "layer/task_select.h"
 #include "map/directives/directives.h"
 #include "map/nest/constraints.h"
 #include "map/nest/nest_bound.h"
-#include "map/nest/nest_format.h"
 #include "mercator/evaluator.h"
 
 #include <math.h>

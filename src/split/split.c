@@ -3,7 +3,6 @@
 #include "split/split_parts.h"
 
 #include "base/option_rows.h"
-#include "mercator/evaluator.h"
 #include "mercator/import.h"
 
 #include <string.h>

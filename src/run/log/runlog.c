@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 enum { BUFFER = 1 << 16 };
@@ -184,8 +183,7 @@ MerStatus mer_runlog_pass(MerRunlog *log, int64_t trial, MerError *error)
     if (log->ahead < 0) {
         log->ahead = find_ahead(log);
     }
-    return trial < log->ahead ? MER_OK
-                              : mer_runlog_cut(log, log->bytes, log->line_count, error);
+    return trial < log->ahead ? MER_OK : mer_runlog_cut(log, log->bytes, log->line_count, error);
 }
 
 /* Which key of the header is not as it was? */

@@ -2,7 +2,6 @@
  * which are more sensitive. */
 #include "split/solve/fixed_splits.h"
 
-#include "split/solve/layer_split.h"
 #include "split/solve/one_split.h"
 
 #include <string.h>
