@@ -1,6 +1,7 @@
 /* The classical solvers as plug-ins: each opens, makes its placements by a rule of placements.h, and asks for their prices
  * (docs/placement.md, "Classical solvers"). */
 #include "base/option_rows.h"
+#include "place/solve/partition_graph.h"
 #include "place/solve/place_list.h"
 #include "place/solve/placements.h"
 
@@ -148,17 +149,18 @@ SOLVER(
     "contiguous stages within memory that together take the least time, one unit after the other",
     NULL)
 
-static MerStatus not_built_in(const char *solver, const char *library, MerError *error)
+static MerStatus open_partition(const char *solver, const char *library,
+                                MerPartitioner *partitioner, bool variant, MerPlaceList *list,
+                                const MerSearch *search, const MerProblem *problem, MerError *error)
 {
-    return mer_error_set(error, MER_UNSUPPORTED,
-                         "%s is not built in: %s was not there when Mercator was built", solver,
-                         library);
-}
-
-static MerStatus add_parts(MerPlaceList *list, const int *unit, bool is_done, const char *library,
-                           MerError *error)
-{
-    if (!is_done) {
+    if (!partitioner) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "%s is not built in: lib%s was not there when Mercator was built",
+                             solver, solver);
+    }
+    MER_TRY(mer_place_list_begin(solver, list, search, problem, error));
+    int *unit = mer_place_list_units(list);
+    if (!mer_place_partition(list->place, partitioner, variant, search->seed, unit)) {
         return mer_error_set(error, MER_INVALID, "%s found no partition of %s", library,
                              list->place->graph->name);
     }
@@ -174,16 +176,9 @@ static const MerOption metis_options[] = {
 static MerStatus open_metis(void *state, const MerSearch *search, const MerProblem *problem,
                             const MerEvaluator *evaluator, const void *given, MerError *error)
 {
-    MerPlaceList  *list = state;
-    const Options *chosen = given;
     (void)evaluator;
-    if (!mer_place_has_metis()) {
-        return not_built_in("metis", "libmetis", error);
-    }
-    MER_TRY(mer_place_list_begin("metis", list, search, problem, error));
-    int *unit = mer_place_list_units(list);
-    bool is_done = mer_place_metis(list->place, chosen->memory_aware, search->seed, unit);
-    return add_parts(list, unit, is_done, "METIS", error);
+    return open_partition("metis", "METIS", mer_partition_metis,
+                          ((const Options *)given)->memory_aware, state, search, problem, error);
 }
 
 SOLVER(metis, metis_options, "METIS: parts of equal time with few transfers between them",
@@ -197,16 +192,9 @@ static const MerOption scotch_options[] = {
 static MerStatus open_scotch(void *state, const MerSearch *search, const MerProblem *problem,
                              const MerEvaluator *evaluator, const void *given, MerError *error)
 {
-    MerPlaceList  *list = state;
-    const Options *chosen = given;
     (void)evaluator;
-    if (!mer_place_has_scotch()) {
-        return not_built_in("scotch", "libscotch", error);
-    }
-    MER_TRY(mer_place_list_begin("scotch", list, search, problem, error));
-    int *unit = mer_place_list_units(list);
-    bool is_done = mer_place_scotch(list->place, chosen->mode == 1, search->seed, unit);
-    return add_parts(list, unit, is_done, "Scotch", error);
+    return open_partition("scotch", "Scotch", mer_partition_scotch,
+                          ((const Options *)given)->mode == 1, state, search, problem, error);
 }
 
 SOLVER(scotch, scotch_options,
