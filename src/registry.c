@@ -94,12 +94,12 @@
 
 #define IMPORTERS(X) \
     X(onnx) \
+    X(layers_csv) \
     X(m3e) \
     X(jobs) \
     X(xrbench) \
     X(timeloop) \
     X(maestro) \
-    X(layers_csv) \
     X(msr) \
     X(pipedream) \
     X(piper) \

@@ -107,6 +107,7 @@ typedef struct MerRound {
     const char         *objective; /* NULL: that of the run */
     int                 fixed_count;
     const MerFixedKnob *fixed; /* added to those of the user */
+    int                 last;  /* number of the last round, where that is known; 0: it is not */
 } MerRound;
 
 /* What `mercator calibrate` asks for: constants of a platform, fitted to measured records. */
@@ -213,8 +214,9 @@ struct MerProblemClass {
     bool (*next_round)(const MerWhole *rounds, int done, MerRound *round, MerArena *arena);
     /* What the first round is to keep fixed; false, or absent: nothing. The parts of `whole` have no plans. */
     bool (*first_round)(const MerWhole *whole, MerRound *round, MerArena *arena);
-    /* Share of a task's budget for round `round`, the first is 0; absent: each round has all of it. */
-    double (*round_share)(const MerProblem *problem, int round);
+    /* Share of a task's budget for round `round`, the first is 0, where `further` rounds follow the first at most;
+     * absent: each round has all of it. */
+    double (*round_share)(const MerProblem *problem, int round, int further);
     /* Which round's answer each task takes, into `pick` (preset: the last round); absent: the best by
      * the objective of the run, task by task. */
     void (*pick_rounds)(const MerWhole *rounds, int done, int *pick);

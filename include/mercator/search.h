@@ -132,6 +132,8 @@ typedef struct MerOptimizerClass {
     bool needs_model;
     /* true: its points come from the problem alone, told trials do not guide it */
     bool makes_own_plan;
+    /* true: `save` and `load` know MER_KEEP_ALL alone, what it learns is of no use to another search */
+    bool has_no_policy;
     /* Exactly one of the two: a black box lives in src/opt, a solver (white box) in its problem's
      * folder. */
     MerStatus (*open)(void *state, const MerSearch *search, const void *options, MerError *error);

@@ -29,7 +29,6 @@ enum { LINE = 64 }; /* bytes that cores exchange at once */
 struct MerPool {
     /* written by the caller; of the round, and not changed while an index is taken and not done */
     _Alignas(LINE) _Atomic uint64_t limit; /* indices below this one can be taken */
-    atomic_int chunk;                      /* indices taken at once */
     void (*work)(void *context, int index, int worker);
     void       *context;
     atomic_bool is_awaited; /* the caller sleeps till the last index is done */
@@ -113,13 +112,14 @@ static void count_done(MerPool *pool, int count)
     }
 }
 
-/* Takes indices and works them off till there are none. */
+/* Takes indices and works them off till there are none: the fewer are left the fewer at once, so that nobody waits
+ * long for the last ones and the counter stays cool. */
 static void take_chunks(MerPool *pool, int worker)
 {
+    enum { PARTS = 16 };
     while (has_work(pool)) {
         uint64_t limit = atomic_load(&pool->limit), next = atomic_load(&pool->next);
-        int      left = (int)(low(limit) - low(next)), chunk = atomic_load(&pool->chunk);
-        int      count = left < chunk ? left : chunk;
+        int      left = (int)(low(limit) - low(next)), count = left / (pool->threads * PARTS) + 1;
         if (next >> 32 != limit >> 32 || left <= 0 ||
             !atomic_compare_exchange_weak(&pool->next, &next, next + (uint64_t)count)) {
             continue;
@@ -190,7 +190,6 @@ MerPool *mer_pool_new(int threads)
     atomic_init(&pool->next, 0);
     atomic_init(&pool->limit, 0);
     atomic_init(&pool->done, 0);
-    atomic_init(&pool->chunk, 1);
     atomic_init(&pool->sleepers, 0);
     atomic_init(&pool->is_awaited, false);
     atomic_init(&pool->stop, false);
@@ -235,8 +234,6 @@ void mer_pool_start(MerPool *pool, int count, void (*work)(void *context, int in
     pool->work = work;
     pool->context = context;
     atomic_store_explicit(&pool->done, 0, memory_order_relaxed);
-    /* Small enough that nobody waits long for the last chunk, large enough to keep the counter cool. */
-    atomic_store_explicit(&pool->chunk, count / (pool->threads * 16) + 1, memory_order_relaxed);
     atomic_store_explicit(&pool->next, round, memory_order_release);
     atomic_store(&pool->limit, round + (uint64_t)count);
     if (count > 0 && atomic_load(&pool->sleepers) > 0) {

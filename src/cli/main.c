@@ -1,6 +1,8 @@
 /* The program `mercator`. */
 #include "mercator/program.h"
 
+#include "learn/lapack.h"
+
 #include <fcntl.h>
 
 /* A closed descriptor would be taken by the first file that is opened, and messages would go there. */
@@ -17,5 +19,6 @@ static void open_standard_files(void)
 int main(int count, char **arguments)
 {
     open_standard_files();
+    mer_lapack_end_threads();
     return mer_program(count, arguments);
 }

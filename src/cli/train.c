@@ -12,9 +12,9 @@ static int check(const MerRequest *request, const MerVerb *verb, const MerRunSpe
 {
     const MerRunOptions *options = &request->experiment.options;
     for (int i = 0; i < count; i++) {
-        if (!specs[i].optimizer->save || !specs[i].optimizer->load) {
-            return mer_cli_usage(verb, "--train: optimizer %s has no policy",
-                                 specs[i].optimizer->name);
+        const MerOptimizerClass *optimizer = specs[i].optimizer;
+        if (!optimizer->save || !optimizer->load || optimizer->has_no_policy) {
+            return mer_cli_usage(verb, "--train: optimizer %s has no policy", optimizer->name);
         }
         if (specs[i].budget > 0 && specs[i].budget < options->passes) {
             return mer_cli_usage(

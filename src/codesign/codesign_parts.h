@@ -12,7 +12,7 @@ bool mer_codesign_encode(const MerProblem *problem, const MerVtaPlan *plan, MerI
 
 enum { MER_CODESIGN_ROUNDS = 4 };
 bool   mer_codesign_next_round(const MerWhole *rounds, int done, MerRound *round, MerArena *arena);
-double mer_codesign_round_share(const MerProblem *problem, int round);
+double mer_codesign_round_share(const MerProblem *problem, int round, int further);
 void   mer_codesign_pick_rounds(const MerWhole *rounds, int done, int *pick);
 /* Did `grid` prove the core and the schedules of all layers? */
 bool        mer_codesign_is_proven(const MerWhole *whole);

@@ -67,17 +67,18 @@ bool mer_codesign_next_round(const MerWhole *rounds, int done, MerRound *round, 
     *round = (MerRound){
         .name = mer_arena_format(arena, "%dx%dx%d", core->batch, core->block_in, core->block_out),
         .fixed_count = n,
-        .fixed = fixed};
+        .fixed = fixed,
+        .last = count};
     return true;
 }
 
 /* Half of the budget finds candidates, the rest is for schedules on each of them. */
-double mer_codesign_round_share(const MerProblem *problem, int round)
+double mer_codesign_round_share(const MerProblem *problem, int round, int further)
 {
     const MerCodesignTask *task = mer_codesign_task(problem); /* NULL: kernels, one round */
-    return !task || task->mode != MER_HARDWARE_SHARED ? 1
-           : round == 0                               ? 0.5
-                                                      : 0.5 / MER_CODESIGN_ROUNDS;
+    return !task || task->mode != MER_HARDWARE_SHARED || further == 0 ? 1
+           : round == 0                                               ? 0.5
+                                                                      : 0.5 / further;
 }
 
 static bool is_shared(const MerWhole *round)

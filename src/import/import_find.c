@@ -70,8 +70,16 @@ static MerStatus read_file(const MerImporterClass *const *importers, const char 
     MerImportFile file = {.path = path, .name = graph_name(arena, path)};
     char         *data = NULL;
     MerStatus     status = mer_file_read(path, MAX_FILE_BYTES, bytes, &data, &file.size, error);
+    if (status == MER_OK && strncmp(data, "\xef\xbb\xbf", 3) == 0) { /* the mark of UTF-8 */
+        data += 3;
+        file.size -= 3;
+    }
     file.data = data;
-    if (status == MER_OK && strncmp(data, "version https://git-lfs", 23) == 0) {
+    bool is_wide =
+        status == MER_OK && (memcmp(data, "\xff\xfe", 2) == 0 || memcmp(data, "\xfe\xff", 2) == 0);
+    if (is_wide) {
+        status = mer_error_set(error, MER_INVALID, "%s is UTF-16 text, expected UTF-8", path);
+    } else if (status == MER_OK && strncmp(data, "version https://git-lfs", 23) == 0) {
         status = mer_error_set(error, MER_INVALID,
                                "%s is a Git LFS pointer, expected the file it points to", path);
     } else if (status == MER_OK) {

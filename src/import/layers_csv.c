@@ -272,6 +272,10 @@ static MerStatus read(const MerImportFile *file, const MerImportOptions *options
     table.error = error;
     table.arena = arena;
     MER_TRY(mer_layer_table_header(&table, &found));
+    if (!found && table.field_count == 1 &&
+        memchr(table.fields[0].text, ';', (size_t)table.fields[0].length)) {
+        return mer_layer_table_fail(&table, 1, "columns are separated by \";\", expected \",\"");
+    }
     if (!found) {
         return mer_layer_table_fail(
             &table, 1,

@@ -1,7 +1,8 @@
 /* Declares the few Fortran routines used (Debian ships no lapacke.h) and wraps them. */
 #include "learn/lapack.h"
 
-void openblas_set_num_threads(int count);
+void                      openblas_set_num_threads(int count);
+__attribute__((weak)) int blas_thread_shutdown_(void); /* not in builds without threads */
 void dpotrf_(const char *half, const int *n, double *a, const int *stride, int *info,
              unsigned long half_length);
 void dtrsm_(const char *side, const char *half, const char *transposed, const char *diagonal,
@@ -12,6 +13,14 @@ void dtrsm_(const char *side, const char *half, const char *transposed, const ch
 void dsyev_(const char *job, const char *half, const int *n, double *a, const int *stride,
             double *values, double *work, const int *work_size, int *info, unsigned long job_length,
             unsigned long half_length);
+
+void mer_lapack_end_threads(void)
+{
+    openblas_set_num_threads(1); /* or the next call would start them again */
+    if (blas_thread_shutdown_) {
+        blas_thread_shutdown_();
+    }
+}
 
 void mer_lapack_open(void)
 {

@@ -5,6 +5,9 @@
 
 #include <stdbool.h>
 
+/* Ends the threads that OpenBLAS starts when it is loaded: each looks for work for a tenth of a second. For a program
+ * whose every use of it goes through here. */
+void mer_lapack_end_threads(void);
 void mer_lapack_open(void); /* call before the others: sets one thread for the whole process */
 
 /* Lower Cholesky factor of the symmetric `a` (n, n) in its lower half; false: not positive definite. */

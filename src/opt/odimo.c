@@ -110,6 +110,10 @@ static MerStatus open_odimo(void *state, const MerSearch *search, const void *gi
     }
     MER_TRY(parse_estimator(s, error));
     s->run_count = (int)points(given);
+    if (s->run_count == 0) {
+        return mer_error_set(error, MER_INVALID,
+                             "odimo: lambda is [], expected at least one strength");
+    }
     s->point = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
     s->best.point = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
     int ops = search->graph ? search->graph->op_count : 0;
@@ -444,20 +448,14 @@ static MerStatus keep(State *s, MerStream *stream, MerError *error)
 static MerStatus save(const void *state, MerKeep what, FILE *file, MerError *error)
 {
     MerStream stream = {.file = file, .is_saving = true};
-    if (what != MER_KEEP_ALL) {
-        return mer_error_set(error, MER_UNSUPPORTED,
-                             "odimo has no policy to save: every training is of one model");
-    }
+    (void)what;
     return keep((State *)state, &stream, error);
 }
 
 static MerStatus load(void *state, MerKeep what, FILE *file, MerError *error)
 {
     MerStream stream = {.file = file};
-    if (what != MER_KEEP_ALL) {
-        return mer_error_set(error, MER_UNSUPPORTED,
-                             "odimo has no policy to load: every training is of one model");
-    }
+    (void)what;
     return keep(state, &stream, error);
 }
 
@@ -478,6 +476,7 @@ const MerOptimizerClass mer_optimizer_odimo = {
     .state_size = sizeof(State),
     .needs_model = true,
     .makes_own_plan = true,
+    .has_no_policy = true, /* every training is of one model */
     .points = points,
     .open = open_odimo,
     .ask = ask,

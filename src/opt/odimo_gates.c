@@ -1,5 +1,6 @@
 /* Gates: softmax with a temperature (Risso et al., ISLPED 2023), with Gumbel noise (Jang et al., ICLR 2017), independent sigmoids
- * that are divided by their sum, and thermometers, which give the first columns to the first choice (Risso et al., TCAD 2025). */
+ * that are divided by their sum, and thermometers, which give the first columns to the first choice (Risso et al., TCAD 2025). With
+ * more than two choices each but the last has a thermometer, which divides what those before it left. */
 #include "opt/odimo_gates.h"
 
 #include "tensor/ops.h"
@@ -17,18 +18,11 @@ static MerStatus check_gate(const MerGates *gates, const MerGate *gate, MerError
     const MerKnob *first = &gates->space->knobs[gate->first_knob];
     for (int k = 1; k < gate->knob_count; k++) {
         const MerKnob *knob = first + k;
-        if (gate->is_count || knob->kind != MER_KNOB_CATEGORY || knob->choices != first->choices) {
+        if (gate->is_count == (knob->kind == MER_KNOB_CATEGORY) ||
+            knob->choices != first->choices) {
             return mer_error_set(error, MER_UNSUPPORTED,
-                                 "odimo: knob %s is not a choice like those before it; expected a "
-                                 "space with one knob per "
-                                 "channel (granularity=channel)",
-                                 knob->name);
+                                 "odimo: knob %s is not a choice like those before it", knob->name);
         }
-    }
-    if (gate->kind == MER_GATE_THERMOMETER && gate->choices != 2) {
-        return mer_error_set(error, MER_UNSUPPORTED,
-                             "odimo: knob %s has %d choices, expected 2 for a thermometer",
-                             first->name, gate->choices);
     }
     return MER_OK;
 }
@@ -40,14 +34,14 @@ static MerStatus add_gate(MerGates *gates, MerGateKind kind, int first, int coun
     *gate = (MerGate){.op = knob->op, .first_knob = first, .knob_count = count};
     gate->is_count = knob->kind != MER_KNOB_CATEGORY;
     gate->kind = gate->is_count ? MER_GATE_THERMOMETER : kind;
-    gate->choices = gate->is_count ? 2 : knob->choices;
+    gate->choices = gate->is_count ? count + 1 : knob->choices;
     gate->columns = gate->is_count ? knob->choices - 1 : count;
     MER_TRY(check_gate(gates, gate, error));
     char name[32];
-    int  shape[2] = {gate->columns, gate->choices}, row[2] = {1, gate->columns};
+    int  shape[2] = {gate->columns, gate->choices}, rows[2] = {gate->choices - 1, gate->columns};
     snprintf(name, sizeof name, "alpha.%d", gates->count);
     gate->alpha = mer_parameters_add(gates->alphas, name, 2,
-                                     gate->kind == MER_GATE_THERMOMETER ? row : shape);
+                                     gate->kind == MER_GATE_THERMOMETER ? rows : shape);
     return MER_OK;
 }
 
@@ -98,10 +92,14 @@ void mer_gates_reset(MerGates *gates)
     gates->temperature = 1;
     for (int g = 0; g < gates->count; g++) {
         MerGate *gate = &gates->gates[g];
-        bool     is_thermometer = gate->kind == MER_GATE_THERMOMETER;
-        mer_tensor_fill(gate->alpha, is_thermometer ? 1 : START);
-        if (is_thermometer) { /* sums fall evenly from 1 to 0: the first half is on */
-            gate->alpha->data[gate->columns - 1] = 0.25f / (float)gate->columns;
+        mer_tensor_fill(gate->alpha, START);
+        /* sums fall evenly to 0 and pass 1/2 where every choice has as many columns: from 1 if there are two */
+        for (int o = 0; gate->kind == MER_GATE_THERMOMETER && o + 1 < gate->choices; o++) {
+            float *row = gate->alpha->data + (int64_t)o * gate->columns;
+            for (int c = 0; c < gate->columns; c++) {
+                row[c] = (float)gate->choices / (float)(2 * (gate->choices - o - 1));
+            }
+            row[gate->columns - 1] = 0.25f / (float)gate->columns;
         }
     }
 }
@@ -112,8 +110,8 @@ void mer_gates_limit(MerGates *gates)
 {
     for (int g = 0; g < gates->count; g++) {
         MerGate *gate = &gates->gates[g];
-        for (int c = 0; gate->kind == MER_GATE_THERMOMETER && c < gate->columns; c++) {
-            gate->alpha->data[c] = fmaxf(gate->alpha->data[c], LEAST);
+        for (int64_t i = 0; gate->kind == MER_GATE_THERMOMETER && i < gate->alpha->size; i++) {
+            gate->alpha->data[i] = fmaxf(gate->alpha->data[i], LEAST);
         }
     }
 }
@@ -130,12 +128,25 @@ static MerTensor *noise(MerTape *tape, const MerGate *gate, MerRng *rng)
 static MerTensor *thermometer(const MerGate *gate, MerTape *tape)
 {
     MerTensor *parts = mer_tape_tensor(tape, 2, gate->alpha->shape);
-    for (int c = 0; c < gate->columns; c++) {
-        parts->data[c] = part_of(gate, c);
+    for (int64_t i = 0; i < parts->size; i++) {
+        parts->data[i] = part_of(gate, (int)(i % gate->columns));
     }
-    MerTensor *first = mer_tensor_thermometer(tape, mer_tensor_mul(tape, gate->alpha, parts));
-    MerTensor *rest = mer_tensor_affine(tape, first, -1, 1);
-    return mer_tensor_concat(tape, 2, (MerTensor *[]){first, rest}, 0);
+    MerTensor *on = mer_tensor_thermometer(tape, mer_tensor_mul(tape, gate->alpha, parts));
+    if (gate->choices == 2) {
+        return mer_tensor_concat(tape, 2, (MerTensor *[]){on, mer_tensor_affine(tape, on, -1, 1)},
+                                 0);
+    }
+    MerTensor **list =
+        mer_workspace_alloc(mer_tape_workspace(tape), (size_t)gate->choices * sizeof(MerTensor *));
+    MerTensor *left = NULL; /* by those before */
+    for (int o = 0; o + 1 < gate->choices; o++) {
+        MerTensor *first = mer_tensor_slice(tape, on, 0, o, 1);
+        MerTensor *rest = mer_tensor_affine(tape, first, -1, 1);
+        list[o] = left == NULL ? first : mer_tensor_mul(tape, left, first);
+        left = left == NULL ? rest : mer_tensor_mul(tape, left, rest);
+    }
+    list[gate->choices - 1] = left;
+    return mer_tensor_concat(tape, gate->choices, list, 0);
 }
 
 static MerTensor *shares_of(const MerGates *gates, const MerGate *gate, MerTape *tape, MerRng *rng)
@@ -231,12 +242,13 @@ static int best_choice(const MerGate *gate, int column)
     return best;
 }
 
-/* Columns that a thermometer gives to the first choice. */
-static int filled(const MerGate *gate)
+/* Columns that are on in the thermometer of a choice. */
+static int filled(const MerGate *gate, int choice)
 {
-    float sum = 0;
+    const float *row = gate->alpha->data + (int64_t)choice * gate->columns;
+    float        sum = 0;
     for (int c = gate->columns - 1; c >= 0; c--) {
-        sum += fabsf(gate->alpha->data[c] * part_of(gate, c));
+        sum += fabsf(row[c] * part_of(gate, c));
         if (sum > 0.5f) {
             return c + 1;
         }
@@ -244,18 +256,55 @@ static int filled(const MerGate *gate)
     return 0;
 }
 
+/* Counts are shares of what is left, in parts of all columns. */
+static void fill_counts(const MerGate *gate, MerIndex *point)
+{
+    int left = gate->columns, end = 0;
+    for (int o = 0; o < gate->knob_count; o++) {
+        int count = filled(gate, o) - end;
+        count = count > 0 ? count : 0;
+        point[o] = left > 0 ? (MerIndex)(((int64_t)count * gate->columns + left / 2) / left) : 0;
+        left -= count;
+        end += count;
+    }
+}
+
+/* The choice that counts give to a column. */
+static int counted_choice(const MerGate *gate, const MerIndex *point, int column)
+{
+    int left = gate->columns;
+    for (int o = 0; o < gate->knob_count; o++) {
+        left -= (int)(((int64_t)left * point[o] + gate->columns / 2) / gate->columns);
+        if (column < gate->columns - left) {
+            return o;
+        }
+    }
+    return gate->knob_count;
+}
+
+static int choice_of(const MerGate *gate, const MerIndex *point, int column)
+{
+    return gate->is_count ? counted_choice(gate, point + gate->first_knob, column)
+                          : point[gate->first_knob + column];
+}
+
 void mer_gates_point(const MerGates *gates, MerIndex *point)
 {
     for (int g = 0; g < gates->count; g++) {
         const MerGate *gate = &gates->gates[g];
-        int            first = gate->kind == MER_GATE_THERMOMETER ? filled(gate) : 0;
+        bool           is_thermometer = gate->kind == MER_GATE_THERMOMETER;
+        MerIndex      *first = point + gate->first_knob;
         if (gate->is_count) {
-            point[gate->first_knob] = first;
+            fill_counts(gate, first);
             continue;
         }
         for (int c = 0; c < gate->columns; c++) {
-            point[gate->first_knob + c] =
-                gate->kind == MER_GATE_THERMOMETER ? c >= first : best_choice(gate, c);
+            first[c] = is_thermometer ? gate->choices - 1 : best_choice(gate, c);
+        }
+        for (int o = gate->choices - 2; is_thermometer && o >= 0; o--) {
+            for (int c = filled(gate, o) - 1; c >= 0; c--) {
+                first[c] = o;
+            }
         }
     }
 }
@@ -285,8 +334,7 @@ MerTensor **mer_gates_decided(const MerGates *gates, MerTape *tape, const MerInd
         MerTensor     *hard = mer_tape_tensor(tape, 2, shape);
         mer_tensor_fill(hard, 0);
         for (int c = 0; c < gate->columns; c++) {
-            int o = gate->is_count ? c >= point[gate->first_knob] : point[gate->first_knob + c];
-            hard->data[o * gate->columns + c] = 1;
+            hard->data[choice_of(gate, point, c) * gate->columns + c] = 1;
         }
         list[gate->op] = hard;
     }
@@ -296,11 +344,8 @@ MerTensor **mer_gates_decided(const MerGates *gates, MerTape *tape, const MerInd
 static int count_of(const MerGate *gate, const MerIndex *point, int choice)
 {
     int count = 0;
-    if (gate->is_count) {
-        return choice == 0 ? point[gate->first_knob] : gate->columns - point[gate->first_knob];
-    }
     for (int c = 0; c < gate->columns; c++) {
-        count += point[gate->first_knob + c] == choice;
+        count += choice_of(gate, point, c) == choice;
     }
     return count;
 }

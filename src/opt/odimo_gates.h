@@ -16,9 +16,9 @@ typedef struct MerGate { /* of one operator */
     MerGateKind kind;
     int         op, first_knob, knob_count; /* in the space */
     bool
-        is_count; /* one knob says how many columns the first choice has; else a knob for each column */
+               is_count; /* knob o says how many of the columns left by those before choice o has; else a knob for each column */
     int        choices, columns;
-    MerTensor *alpha; /* (columns, choices), or (1, columns) of a thermometer */
+    MerTensor *alpha; /* (columns, choices), or (choices - 1, columns) of thermometers */
 } MerGate;
 
 typedef struct MerGates {

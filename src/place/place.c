@@ -8,33 +8,34 @@
 #include <string.h>
 
 typedef MerPlaceOptions Options;
-static const MerOption  options[] = {
-     MER_TEXT(decide, "place", "what the search decides: place, order, fuse, as place,order,fuse"),
-     MER_BOOL(in_turn, "false",
-              "decide one after the other: the placement, then the order, then fusion, each with "
-               "the rest as it is by then"),
-     MER_TEXT(profile, "",
-              "measured times of operators: CSV, or the profile of ONNX Runtime (JSON)"),
-     MER_TEXTS(colocate, "[]",
-               "regular expressions with brackets: operators with equal captures share a unit"),
-     MER_TEXTS(pin, "[]", "REGEX=UNIT or REGEX=CLASS: operators that match go there"),
-     MER_CHOICE(single_consumer, "off", "off|output|group",
-                "an operator whose result one other reads joins it: consumers counted once, or "
-                 "again after each merge"),
-     MER_BOOL(blocks, "false", "operators of one block of the network share a unit"),
-     MER_REAL(group_work_limit, "1", 0, 1,
-              "share of all work above which the single-consumer rule merges nothing"),
-     MER_REAL(
-         msr_cost_scale, "1", 0, 1e9,
-         "factor of the edge costs of msr files, some of which are seconds beside milliseconds"),
-     MER_BOOL(replication, "false",
-              "a stage may run on several units at once, each with other samples (PipeDream)"),
-     MER_BOOL(recompute, "false", "times and bytes with activations computed again (Piper files)"),
-     MER_INT(levels, "20", 2, 1000, "levels of priorities and of fusion"),
-     MER_CHOICE(what_if, "price", "off|price|search",
-                "with the answer: what links, memories, units and gaps would change, for the same "
-                 "placement or an improved one"),
-     {0}};
+
+static const MerOption options[] = {
+    MER_TEXT(decide, "place", "what the search decides: place, order, fuse, as place,order,fuse"),
+    MER_BOOL(in_turn, "false",
+             "decide one after the other: the placement, then the order, then fusion, each with "
+             "the rest as it is by then"),
+    MER_TEXT(profile, "",
+             "measured times of operators: CSV, or the profile of ONNX Runtime (JSON)"),
+    MER_TEXTS(colocate, "[]",
+              "regular expressions with brackets: operators with equal captures share a unit"),
+    MER_TEXTS(pin, "[]", "REGEX=UNIT or REGEX=CLASS: operators that match go there"),
+    MER_CHOICE(single_consumer, "off", "off|output|group",
+               "an operator whose result one other reads joins it: consumers counted once, or "
+               "again after each merge"),
+    MER_BOOL(blocks, "false", "operators of one block of the network share a unit"),
+    MER_REAL(group_work_limit, "1", 0, 1,
+             "share of all work above which the single-consumer rule merges nothing"),
+    MER_REAL(
+        msr_cost_scale, "1", 0, 1e9,
+        "factor of the edge costs of msr files, some of which are seconds beside milliseconds"),
+    MER_BOOL(replication, "false",
+             "a stage may run on several units at once, each with other samples (PipeDream)"),
+    MER_BOOL(recompute, "false", "times and bytes with activations computed again (Piper files)"),
+    MER_INT(levels, "20", 2, 1000, "levels of priorities and of fusion"),
+    MER_CHOICE(what_if, "price", "off|price|search",
+               "with the answer: what links, memories, units and gaps would change, for the same "
+               "placement or an improved one"),
+    {0}};
 
 extern const MerProblemClass mer_problem_place;
 

@@ -32,7 +32,7 @@ bool     mer_place_encode(const MerPlace *place, const MerGraphPlan *plan, MerIn
 /* place_rounds.c */
 bool   mer_place_next_round(const MerWhole *rounds, int done, MerRound *round, MerArena *arena);
 bool   mer_place_first_round(const MerWhole *whole, MerRound *round, MerArena *arena);
-double mer_place_round_share(const MerProblem *problem, int round);
+double mer_place_round_share(const MerProblem *problem, int round, int further);
 
 /* Is it a processor, whose memory is the host's? */
 bool mer_place_is_host(const MerUnit *unit);

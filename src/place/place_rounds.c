@@ -34,9 +34,9 @@ static bool goes_in_turn(const MerProblem *problem)
     return ((const MerPlaceOptions *)problem->options)->in_turn;
 }
 
-double mer_place_round_share(const MerProblem *problem, int round)
+double mer_place_round_share(const MerProblem *problem, int round, int further)
 {
-    (void)round;
+    (void)round, (void)further;
     return goes_in_turn(problem) ? 1.0 / count_turns(mer_place_of(problem)) : 1;
 }
 

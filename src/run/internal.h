@@ -89,7 +89,9 @@ MerStatus mer_run_begin_task(MerRunState *run, MerRunTask *task, MerError *error
 /* All tasks one after the other, until the user interrupts. */
 MerStatus mer_run_search_tasks(MerRunState *run, MerError *error); /* run.c */
 /* How many may follow the first. A solver knows the whole at once. */
-int       mer_run_most_rounds(const MerRunSpec *spec);
+int mer_run_most_rounds(const MerRunSpec *spec);
+/* The number of the last one, as far as is known by now. */
+int       mer_run_last_round(const MerRunState *run);
 MerStatus mer_run_first_round(MerRunState *run, MerError *error); /* rounds.c */
 MerStatus mer_run_rounds(MerRunState *run, MerError *error);      /* those after the first */
 void      mer_run_close_tasks(MerRunState *run);

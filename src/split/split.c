@@ -10,67 +10,68 @@
 enum { QUICK_EPOCHS = 10 };
 
 typedef MerSplitOptions Options;
-static const MerOption  options[] = {
-     MER_CHOICE(granularity, "auto", "auto|count|channel",
-                "what a knob says: how many channels an option gets, or which option a channel "
-                 "gets; auto: channel with a dataset, else count"),
-     MER_BOOL(tie, "false", "layers whose channels meet (Add, depthwise) share one assignment"),
-     MER_CHOICE(operators, "replace", "replace|keep",
-                "may a unit for depthwise layers stand in for 3x3 convolutions and "
-                 "depthwise-separable pairs"),
-     MER_TEXTS(pin, "[]",
-               "REGEX=UNIT or REGEX=OPTION: all channels of the layers that match go there"),
-     MER_BOOL(reduced, "false",
-              "search only layers where another option can keep up with the reference; the rest "
-               "stays there"),
-     MER_TEXT_AT("dataset", train.dataset, "",
-                 "images to train with: digits8x8 (built in), a folder, or a folder inside `data`; "
-                  "a built-in network takes their size"),
-     MER_BOOL(quick, "false", "with a dataset: few epochs and three strengths, for a first look"),
-     MER_CHOICE(missing, "refuse", "refuse|price",
-                "a dataset that is not there is an error, or splits are priced without training"),
-     MER_TEXT_AT("data", train.data, "", "folder with folders of images"),
-     MER_INT_AT("samples", train.samples, "0", 0, 1e9,
-                "images that are trained on; 0: all but those for validation"),
-     MER_REAL_AT("validation", train.validation, "0.1", 0, 0.9,
-                 "share of the training images that is kept for validation, drawn by the seed"),
-     MER_INT_AT("batch_size", train.batch, "100", 1, 65536, "images per step"),
-     MER_INT_AT("warmup_epochs", train.warmup_epochs, "30", 0, 100000,
-                "of the float network that every mapping starts from"),
-     MER_REAL_AT("warmup_rate", train.warmup_rate, "0.1", 0, 100,
-                 "of its weights at the start; falls by a cosine"),
-     MER_CHOICE_AT("warmup_updater", train.warmup_updater, "sgd", "sgd|adam",
-                   "of its weights: with momentum 0.9, or Adam with decay beside the gradient"),
-     MER_REAL_AT("weight_decay", train.weight_decay, "5e-4", 0, 1, "of the float network"),
-     MER_BOOL_AT("flip", train.flip, "false", "turn every second image round, left and right"),
-     MER_INT_AT("shift", train.shift, "0", 0, 1000,
-                "move images by up to so many pixels (a crop of the padded image)"),
-     MER_INT_AT("roll", train.roll, "0", 0, 1000, "roll images by up to so many rows"),
-     MER_REAL_AT(
-         "noise", train.noise, "0", 0, 100,
-         "deviation of noise on all images, the same in every epoch, as a share of their range"),
-     MER_REAL_AT("test_noise", train.test_noise, "0", 0, 100,
-                 "above 0: networks are also tried on test images with so much noise more"),
-     MER_INT_AT("test_shift", train.test_shift, "0", 0, 1000,
-                "above 0: and on test images moved by up to so many pixels"),
-     MER_TEXT_AT("warmup_cache", train.warmup_cache, "",
-                 "folder that keeps float networks, so that runs with the same network, images and "
-                  "seed train it once; results do not change"),
-     MER_BOOL_AT("normalise", train.normalise, "false",
-                 "mean 0 and deviation 1 in every channel of the images"),
-     MER_BOOL_AT(
-         "signed_add", train.form.signed_add, "false",
-         "inputs of sums keep their sign; else they are cut at 0, as the integer sum has them"),
-     MER_BOOL_AT("authors_ternary", train.form.authors_ternary, "false",
-                 "scales of ternary weights from the shape of the layer, as the authors start; else "
-                  "from its weights"),
-     MER_INT_AT("training_seed", train.seed, "0", 0, 9e15,
-                "of weights, order and images; 0: that of the run"),
-     MER_BOOL_AT("train_scales", train.form.train_scales, "false", "scales of weights learn too"),
-     MER_INT(golden_inputs, "1000", 1, 1e6,
-             "inputs that are exported beside a network, with its results: test images first, then "
-              "random bytes"),
-     {0}};
+
+static const MerOption options[] = {
+    MER_CHOICE(granularity, "auto", "auto|count|channel",
+               "what a knob says: how many channels an option gets, or which option a channel "
+               "gets; auto: channel with a dataset, else count"),
+    MER_BOOL(tie, "false", "layers whose channels meet (Add, depthwise) share one assignment"),
+    MER_CHOICE(operators, "replace", "replace|keep",
+               "may a unit for depthwise layers stand in for 3x3 convolutions and "
+               "depthwise-separable pairs"),
+    MER_TEXTS(pin, "[]",
+              "REGEX=UNIT or REGEX=OPTION: all channels of the layers that match go there"),
+    MER_BOOL(reduced, "false",
+             "search only layers where another option can keep up with the reference; the rest "
+             "stays there"),
+    MER_TEXT_AT("dataset", train.dataset, "",
+                "images to train with: digits8x8 (built in), a folder, or a folder inside `data`; "
+                "a built-in network takes their size"),
+    MER_BOOL(quick, "false", "with a dataset: few epochs and three strengths, for a first look"),
+    MER_CHOICE(missing, "refuse", "refuse|price",
+               "a dataset that is not there is an error, or splits are priced without training"),
+    MER_TEXT_AT("data", train.data, "", "folder with folders of images"),
+    MER_INT_AT("samples", train.samples, "0", 0, 1e9,
+               "images that are trained on; 0: all but those for validation"),
+    MER_REAL_AT("validation", train.validation, "0.1", 0, 0.9,
+                "share of the training images that is kept for validation, drawn by the seed"),
+    MER_INT_AT("batch_size", train.batch, "100", 1, 65536, "images per step"),
+    MER_INT_AT("warmup_epochs", train.warmup_epochs, "30", 0, 100000,
+               "of the float network that every mapping starts from"),
+    MER_REAL_AT("warmup_rate", train.warmup_rate, "0.1", 0, 100,
+                "of its weights at the start; falls by a cosine"),
+    MER_CHOICE_AT("warmup_updater", train.warmup_updater, "sgd", "sgd|adam",
+                  "of its weights: with momentum 0.9, or Adam with decay beside the gradient"),
+    MER_REAL_AT("weight_decay", train.weight_decay, "5e-4", 0, 1, "of the float network"),
+    MER_BOOL_AT("flip", train.flip, "false", "turn every second image round, left and right"),
+    MER_INT_AT("shift", train.shift, "0", 0, 1000,
+               "move images by up to so many pixels (a crop of the padded image)"),
+    MER_INT_AT("roll", train.roll, "0", 0, 1000, "roll images by up to so many rows"),
+    MER_REAL_AT(
+        "noise", train.noise, "0", 0, 100,
+        "deviation of noise on all images, the same in every epoch, as a share of their range"),
+    MER_REAL_AT("test_noise", train.test_noise, "0", 0, 100,
+                "above 0: networks are also tried on test images with so much noise more"),
+    MER_INT_AT("test_shift", train.test_shift, "0", 0, 1000,
+               "above 0: and on test images moved by up to so many pixels"),
+    MER_TEXT_AT("warmup_cache", train.warmup_cache, "",
+                "folder that keeps float networks, so that runs with the same network, images and "
+                "seed train it once; results do not change"),
+    MER_BOOL_AT("normalise", train.normalise, "false",
+                "mean 0 and deviation 1 in every channel of the images"),
+    MER_BOOL_AT(
+        "signed_add", train.form.signed_add, "false",
+        "inputs of sums keep their sign; else they are cut at 0, as the integer sum has them"),
+    MER_BOOL_AT("authors_ternary", train.form.authors_ternary, "false",
+                "scales of ternary weights from the shape of the layer, as the authors start; else "
+                "from its weights"),
+    MER_INT_AT("training_seed", train.seed, "0", 0, 9e15,
+               "of weights, order and images; 0: that of the run"),
+    MER_BOOL_AT("train_scales", train.form.train_scales, "false", "scales of weights learn too"),
+    MER_INT(golden_inputs, "1000", 1, 1e6,
+            "inputs that are exported beside a network, with its results: test images first, then "
+            "random bytes"),
+    {0}};
 
 extern const MerProblemClass mer_problem_split;
 
@@ -96,15 +97,15 @@ static bool has_images(const MerSplitOptions *given)
            (given->missing == 0 || mer_dataset_is_there(train->dataset, train->data));
 }
 
-/* A built-in network named without a size takes that of the images. */
+/* A built-in network named without a size (or classes) takes that of the images. */
 static MerStatus fit_to_images(MerProblem *problem, MerArena *arena, MerError *error)
 {
     const MerSplitOptions *given = problem->options;
     const char            *name = problem->graph->path;
     MerDatasetPair         data;
     MerGraph              *graph;
-    if (!has_images(given) || !name || strpbrk(name, "@/.") ||
-        strcmp(problem->graph->format, "network") != 0) {
+    if (!has_images(given) || !name || strcmp(problem->graph->format, "network") != 0 ||
+        strcspn(name, "/.") < strcspn(name, "@")) {
         return MER_OK;
     }
     MerArena *images = mer_arena_new();
@@ -112,9 +113,14 @@ static MerStatus fit_to_images(MerProblem *problem, MerArena *arena, MerError *e
         mer_dataset_open(given->train.dataset, given->train.data, images, &data, error);
     mer_arena_free(images);
     MER_TRY(status);
-    const char *sized =
-        mer_arena_format(arena, "%s@input=%dx%dx%d@classes=%d", name, data.train.channels,
-                         data.train.height, data.train.width, data.train.classes);
+    const char *sized = name;
+    if (!strstr(name, "@input=")) {
+        sized = mer_arena_format(arena, "%s@input=%dx%dx%d", sized, data.train.channels,
+                                 data.train.height, data.train.width);
+    }
+    if (!strstr(name, "@classes=")) {
+        sized = mer_arena_format(arena, "%s@classes=%d", sized, data.train.classes);
+    }
     MER_TRY(mer_graph_import(sized, NULL, arena, &graph, error));
     problem->graph = graph;
     return MER_OK;

@@ -20,7 +20,7 @@ static int multiply(const MerProduct *p)
     return 0;
 }
 
-enum { MOST_PARTS = 8, PART_PRODUCTS = 4 << 20, ROWS = 8, COLUMNS = 48 };
+enum { MOST_PARTS = 8, PART_PRODUCTS = 4 << 20, ROWS = 8, COLUMNS = 128 };
 
 typedef struct Job {
     const MerProduct *product;
@@ -54,7 +54,8 @@ static void do_part(void *context, int part, int worker)
     }
 }
 
-/* Parts of the longer side of the result, in whole units of what kernels like. */
+/* Parts of the longer side of the result, in units that kernels like. 512 and 1024 columns are whole numbers of them:
+ * otherwise one thread of two would have more to do, and parts of fewer columns cost more each. */
 int mer_product_split(MerTape *tape, const MerProduct *p, MerMultiply multiply)
 {
     double most = (double)p->batch * p->m * p->n * p->k / PART_PRODUCTS;

@@ -36,14 +36,19 @@ void mer_planes_split(MerTape *tape, const MerPlanes *p, MerRange work, void *co
 
 /* The loops below go over a plane in runs of PERIOD and what is left; element j of a run belongs to
  * element j of the tables. */
+enum { MEAN, ORIGIN, FACTOR, SHIFT, SLOPE, TABLES };
 
-/* y = (x - mean) factor + shift */
+/* y = (x - mean) factor + shift. The way back finds from x where it was cut off, in the same steps: to read y
+ * again would take longer. */
+#define NORMALISED(j)                                                                              \
+    ((x[j] - table[MEAN * PERIOD + (j)]) * table[FACTOR * PERIOD + (j)] +                          \
+     table[SHIFT * PERIOD + (j)])
+
 MER_BODY normalise_run(int n, const float *restrict x, const float *restrict table, bool has_relu,
                        float *restrict y)
 {
-    const float *mean = table, *factor = table + PERIOD, *shift = table + 2 * PERIOD;
     for (int j = 0; j < n; j++) {
-        float z = (x[j] - mean[j]) * factor[j] + shift[j];
+        float z = NORMALISED(j);
         y[j] = has_relu && z <= 0 ? 0 : z;
     }
 }
@@ -59,62 +64,58 @@ MER_WIDE(normalise, (int64_t n, const float *x, const float *table, bool has_rel
          (n, x, table, has_relu, y))
 
 /* Adds dy - origin, and (dy - origin) (x - mean). */
-MER_BODY slopes_run(int n, const float *restrict x, const float *restrict y,
-                    const float *restrict dy, const float *restrict table, bool has_relu,
-                    float *restrict sum, float *restrict along)
+MER_BODY slopes_run(int n, const float *restrict x, const float *restrict dy,
+                    const float *restrict table, bool has_relu, float *restrict sum,
+                    float *restrict along)
 {
-    const float *mean = table, *origin = table + PERIOD;
     for (int j = 0; j < n; j++) {
-        float g = (has_relu && y[j] <= 0 ? 0 : dy[j]) - origin[j];
+        float g = (has_relu && NORMALISED(j) <= 0 ? 0 : dy[j]) - table[ORIGIN * PERIOD + j];
         sum[j] += g;
-        along[j] += g * (x[j] - mean[j]);
+        along[j] += g * (x[j] - table[MEAN * PERIOD + j]);
     }
 }
 
-MER_BODY add_slopes_body(int64_t n, const float *x, const float *y, const float *dy,
-                         const float *table, bool has_relu, float *sums)
+MER_BODY add_slopes_body(int64_t n, const float *x, const float *dy, const float *table,
+                         bool has_relu, float *sums)
 {
     float s[PERIOD] = {0}, a[PERIOD] = {0};
-    for (; n >= PERIOD; n -= PERIOD, x += PERIOD, y += PERIOD, dy += PERIOD) {
-        slopes_run(PERIOD, x, y, dy, table, has_relu, s, a);
+    for (; n >= PERIOD; n -= PERIOD, x += PERIOD, dy += PERIOD) {
+        slopes_run(PERIOD, x, dy, table, has_relu, s, a);
     }
-    slopes_run((int)n, x, y, dy, table, has_relu, s, a);
+    slopes_run((int)n, x, dy, table, has_relu, s, a);
     memcpy(sums, s, sizeof s);
     memcpy(sums + PERIOD, a, sizeof a);
 }
 MER_WIDE(add_slopes,
-         (int64_t n, const float *x, const float *y, const float *dy, const float *table,
-          bool has_relu, float *sums),
-         (n, x, y, dy, table, has_relu, sums))
+         (int64_t n, const float *x, const float *dy, const float *table, bool has_relu,
+          float *sums),
+         (n, x, dy, table, has_relu, sums))
 
 /* dx = factor (dy - common - (x - mean) slope), which may be where dy is */
-MER_BODY pass_run(int n, const float *x, const float *y, const float *dy, const float *table,
-                  bool has_relu, float *dx)
+MER_BODY pass_run(int n, const float *x, const float *dy, const float *table, bool has_relu,
+                  float *dx)
 {
-    const float *mean = table, *factor = table + PERIOD;
-    const float *common = table + 2 * PERIOD, *slope = table + 3 * PERIOD;
+    const float *mean = table + MEAN * PERIOD, *factor = table + FACTOR * PERIOD;
+    const float *common = table + ORIGIN * PERIOD, *slope = table + SLOPE * PERIOD;
     float        run[PERIOD];
     for (int j = 0; j < n; j++) {
-        float g = has_relu && y[j] <= 0 ? 0 : dy[j];
+        float g = has_relu && NORMALISED(j) <= 0 ? 0 : dy[j];
         run[j] = factor[j] * (g - common[j] - (x[j] - mean[j]) * slope[j]);
     }
     memcpy(dx, run, (size_t)n * sizeof *dx);
 }
 
-MER_BODY pass_norm_body(int64_t n, const float *x, const float *y, const float *dy,
-                        const float *table, bool has_relu, float *dx)
+MER_BODY pass_norm_body(int64_t n, const float *x, const float *dy, const float *table,
+                        bool has_relu, float *dx)
 {
-    for (; n >= PERIOD; n -= PERIOD, x += PERIOD, y += PERIOD, dy += PERIOD, dx += PERIOD) {
-        pass_run(PERIOD, x, y, dy, table, has_relu, dx);
+    for (; n >= PERIOD; n -= PERIOD, x += PERIOD, dy += PERIOD, dx += PERIOD) {
+        pass_run(PERIOD, x, dy, table, has_relu, dx);
     }
-    pass_run((int)n, x, y, dy, table, has_relu, dx);
+    pass_run((int)n, x, dy, table, has_relu, dx);
 }
 MER_WIDE(pass_norm,
-         (int64_t n, const float *x, const float *y, const float *dy, const float *table,
-          bool has_relu, float *dx),
-         (n, x, y, dy, table, has_relu, dx))
-
-enum { TABLES = 4 };
+         (int64_t n, const float *x, const float *dy, const float *table, bool has_relu, float *dx),
+         (n, x, dy, table, has_relu, dx))
 
 typedef struct Norm { /* a batch norm at work */
     const MerBatchNorm *op;
@@ -123,7 +124,6 @@ typedef struct Norm { /* a batch norm at work */
     float              *y, *dx;
     float              *sums;   /* (2, count, lanes): two numbers of each plane and lane */
     float              *tables; /* (groups, TABLES, PERIOD): numbers of the channels, repeated */
-    float              *common, *slope;  /* (channels): what the batch's statistics take away */
     float              *dscale, *dshift; /* NULL: not wanted */
 } Norm;
 
@@ -164,14 +164,25 @@ static void repeat(const MerPlanes *p, int count, const float *values, float tab
     }
 }
 
-/* Table `which` from numbers of the channels. */
-static void fill_table(const Norm *norm, int which, const float *values)
+/* Table `which` of a group from numbers of its channels. */
+static void fill_table(const Norm *norm, int64_t group, int which, const float *values)
 {
-    const MerPlanes *p = &norm->planes;
-    for (int g = 0; g < p->groups; g++) {
-        repeat(p, lanes_used(p, g), values + g * p->lanes,
-               norm->tables + ((int64_t)g * TABLES + which) * PERIOD);
+    repeat(&norm->planes, lanes_used(&norm->planes, group), values,
+           norm->tables + (group * TABLES + which) * PERIOD);
+}
+
+/* What makes y of x: the factor is scale / deviation. */
+static void fill_tables(const Norm *norm, int64_t group)
+{
+    const MerBatchNorm *op = norm->op;
+    int64_t             first = group * norm->planes.lanes;
+    float               factors[MER_MOST_LANES];
+    for (int l = 0; l < lanes_used(&norm->planes, group); l++) {
+        factors[l] = op->scale->data[first + l] / sqrtf(op->variance[first + l] + op->epsilon);
     }
+    fill_table(norm, group, MEAN, op->mean + first);
+    fill_table(norm, group, FACTOR, factors);
+    fill_table(norm, group, SHIFT, op->shift->data + first);
 }
 
 /* Mean of each plane and squares around it, by way of the first pixel: near enough to the mean that
@@ -187,7 +198,7 @@ static void measure_planes(void *context, int64_t first, int64_t end)
         float        sums[2 * PERIOD], table[2 * PERIOD];
         repeat(p, p->lanes, x, table);
         memcpy(table + PERIOD, table, PERIOD * sizeof *table);
-        add_slopes(n, x, x, x, table, false, sums);
+        add_slopes(n, x, x, table, false, sums);
         fold(p, sums, mean);
         fold(p, sums + PERIOD, squares);
         for (int l = 0; l < p->lanes; l++) {
@@ -221,28 +232,36 @@ static void split_groups(MerTape *tape, Norm *norm, MerRange work)
 }
 
 /* Squares around the common mean from those around each plane's own. */
-static void measure_groups(void *context, int64_t first, int64_t end)
+static void measure_group(const Norm *norm, int64_t g)
 {
-    const Norm      *norm = context;
     const MerPlanes *p = &norm->planes;
     double           images = (double)p->count / p->groups, pixels = (double)p->pixels;
-    for (int64_t g = first; g < end; g++) {
-        double mean[MER_MOST_LANES], squares[MER_MOST_LANES];
-        sum_group(norm, 0, g, mean);
-        sum_group(norm, 1, g, squares);
+    double           mean[MER_MOST_LANES], squares[MER_MOST_LANES];
+    sum_group(norm, 0, g, mean);
+    sum_group(norm, 1, g, squares);
+    for (int l = 0; l < p->lanes; l++) {
+        mean[l] /= images;
+    }
+    for (int64_t i = g; i < p->count; i += p->groups) {
         for (int l = 0; l < p->lanes; l++) {
-            mean[l] /= images;
+            double away = norm->sums[i * p->lanes + l] - mean[l];
+            squares[l] += pixels * away * away;
         }
-        for (int64_t i = g; i < p->count; i += p->groups) {
-            for (int l = 0; l < p->lanes; l++) {
-                double away = norm->sums[i * p->lanes + l] - mean[l];
-                squares[l] += pixels * away * away;
-            }
+    }
+    for (int l = 0; l < lanes_used(p, g); l++) {
+        norm->op->mean[g * p->lanes + l] = (float)mean[l];
+        norm->op->variance[g * p->lanes + l] = (float)(squares[l] / (images * pixels));
+    }
+}
+
+static void finish_groups(void *context, int64_t first, int64_t end)
+{
+    const Norm *norm = context;
+    for (int64_t g = first; g < end; g++) {
+        if (norm->op->is_training) {
+            measure_group(norm, g);
         }
-        for (int l = 0; l < lanes_used(p, g); l++) {
-            norm->op->mean[g * p->lanes + l] = (float)mean[l];
-            norm->op->variance[g * p->lanes + l] = (float)(squares[l] / (images * pixels));
-        }
+        fill_tables(norm, g);
     }
 }
 
@@ -256,16 +275,6 @@ static void normalise_planes(void *context, int64_t first, int64_t end)
     }
 }
 
-/* scale / deviation of every channel */
-static float *factors_of(MerTape *tape, const MerBatchNorm *op)
-{
-    float *factors = mer_workspace_floats(tape->workspace, op->x->shape[1]);
-    for (int c = 0; c < op->x->shape[1]; c++) {
-        factors[c] = op->scale->data[c] / sqrtf(op->variance[c] + op->epsilon);
-    }
-    return factors;
-}
-
 void mer_plain_batch_norm(MerTape *tape, const MerBatchNorm *op)
 {
     const MerLayout *layout = mer_planes_layout(op->x);
@@ -273,11 +282,8 @@ void mer_plain_batch_norm(MerTape *tape, const MerBatchNorm *op)
     norm.y = mer_form_memory(tape, op->y, layout);
     if (op->is_training) {
         mer_planes_split(tape, &norm.planes, measure_planes, &norm);
-        split_groups(tape, &norm, measure_groups);
     }
-    fill_table(&norm, 0, op->mean);
-    fill_table(&norm, 1, factors_of(tape, op));
-    fill_table(&norm, 2, op->shift->data);
+    split_groups(tape, &norm, finish_groups);
     mer_planes_split(tape, &norm.planes, normalise_planes, &norm);
     mer_data_set(op->y, (MerBlocked){norm.y, layout});
 }
@@ -290,8 +296,7 @@ static void sum_slopes(void *context, int64_t first, int64_t end)
     for (int64_t i = first; i < end; i++) {
         float        sums[2 * PERIOD];
         const float *table = norm->tables + i % p->groups * TABLES * PERIOD;
-        add_slopes(n, norm->x + i * n, norm->y + i * n, norm->dy + i * n, table, norm->op->has_relu,
-                   sums);
+        add_slopes(n, norm->x + i * n, norm->dy + i * n, table, norm->op->has_relu, sums);
         fold(p, sums, norm->sums + i * p->lanes);
         fold(p, sums + PERIOD, norm->sums + (p->count + i) * p->lanes);
     }
@@ -303,7 +308,7 @@ static void pass_planes(void *context, int64_t first, int64_t end)
     int64_t     n = norm->planes.pixels * norm->planes.lanes;
     for (int64_t i = first; i < end; i++) {
         const float *table = norm->tables + i % norm->planes.groups * TABLES * PERIOD;
-        pass_norm(n, norm->x + i * n, norm->y + i * n, norm->dy + i * n, table, norm->op->has_relu,
+        pass_norm(n, norm->x + i * n, norm->dy + i * n, table, norm->op->has_relu,
                   norm->dx + i * n);
     }
 }
@@ -316,13 +321,14 @@ static void add_up_slopes(void *context, int64_t first, int64_t end)
     double              count = (double)op->x->size / op->x->shape[1];
     for (int64_t g = first; g < end; g++) {
         double sum[MER_MOST_LANES], along[MER_MOST_LANES];
+        float  common[MER_MOST_LANES], slope[MER_MOST_LANES];
         sum_group(norm, 0, g, sum);
         sum_group(norm, 1, g, along);
         for (int l = 0; l < lanes_used(&norm->planes, g); l++) {
             int64_t c = g * norm->planes.lanes + l;
             double  inverse = 1 / sqrt((double)op->variance[c] + op->epsilon);
-            norm->common[c] = op->is_training ? (float)(sum[l] / count) : 0;
-            norm->slope[c] = op->is_training ? (float)(along[l] * inverse * inverse / count) : 0;
+            common[l] = op->is_training ? (float)(sum[l] / count) : 0;
+            slope[l] = op->is_training ? (float)(along[l] * inverse * inverse / count) : 0;
             if (norm->dscale != NULL) {
                 norm->dscale[c] += (float)(along[l] * inverse);
             }
@@ -330,6 +336,8 @@ static void add_up_slopes(void *context, int64_t first, int64_t end)
                 norm->dshift[c] += (float)sum[l];
             }
         }
+        fill_table(norm, g, ORIGIN, common);
+        fill_table(norm, g, SLOPE, slope);
     }
 }
 
@@ -338,24 +346,20 @@ void mer_plain_batch_norm_backward(MerTape *tape, const MerBatchNorm *op)
     const MerLayout *layout = mer_planes_layout(op->y);
     MerBlocked       form = mer_grad_form(op->y);
     Norm             norm = norm_of(tape, op, layout);
-    int              channels = norm.planes.channels;
     float           *dy = mer_form_convert(tape, op->y, form, layout);
-    norm.y = mer_form_convert(tape, op->y, mer_data_form(op->y), layout);
     norm.dy = dy;
-    norm.common = mer_workspace_floats(tape->workspace, channels);
-    norm.slope = mer_workspace_zeros(tape->workspace, channels);
     norm.dscale = mer_grad_wanted(tape, op->scale);
     norm.dshift = mer_grad_wanted(tape, op->shift);
-    fill_table(&norm, 0, op->mean);
-    fill_table(&norm, 1, norm.slope);
+    for (int g = 0; g < norm.planes.groups; g++) {
+        static const float zeros[MER_MOST_LANES] = {0};
+        fill_tables(&norm, g);
+        fill_table(&norm, g, ORIGIN, zeros);
+    }
     mer_planes_split(tape, &norm.planes, sum_slopes, &norm);
     split_groups(tape, &norm, add_up_slopes);
     if (op->x->needs_grad) {
         bool is_free = !op->y->is_grad_lent || dy != form.data; /* nobody reads dy any more */
         norm.dx = is_free ? dy : mer_form_memory(tape, op->x, layout);
-        fill_table(&norm, 1, factors_of(tape, op));
-        fill_table(&norm, 2, norm.common);
-        fill_table(&norm, 3, norm.slope);
         mer_planes_split(tape, &norm.planes, pass_planes, &norm);
         mer_grad_give(tape, op->x, (MerBlocked){norm.dx, layout}, false);
     }

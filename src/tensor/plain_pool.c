@@ -97,7 +97,7 @@ void *mer_plain_pool(MerTape *tape, const MerPooling *op, MerTensor *x, MerTenso
                    .x = mer_form_convert(tape, x, mer_data_form(x), from),
                    .y = mer_form_memory(tape, y, to)};
     pool->winner = mer_workspace_alloc(tape->workspace, size * sizeof *pool->winner);
-    mer_planes_split(tape, &pool->to, pool_planes, pool);
+    mer_planes_split(tape, &pool->from, pool_planes, pool); /* the larger ones, as a rule */
     mer_data_set(y, (MerBlocked){pool->y, to});
     return pool;
 }
@@ -134,6 +134,6 @@ void mer_plain_pool_backward(MerTape *tape, const MerPooling *op, MerTensor *x, 
     pool.op = op; /* the caller's of the forward pass may be gone */
     pool.dy = mer_form_convert(tape, y, mer_grad_form(y), pool.to.layout);
     pool.dx = mer_form_memory(tape, x, from);
-    mer_planes_split(tape, &pool.to, pool_back_planes, &pool);
+    mer_planes_split(tape, &pool.from, pool_back_planes, &pool);
     mer_grad_give(tape, x, (MerBlocked){pool.dx, from}, false);
 }

@@ -102,3 +102,7 @@ for hardware in shared fixed; do
 done
 expect 1 "$MERCATOR" codesign dense.csv --hardware fixed --optimizer dcoc:agents=one --policy policy-fixed --quiet --no-report -o other
 says err 'which is not what agents= says'
+
+# Where single layers choose one core there is one further round, with all that is left of the budget.
+expect 0 "$MERCATOR" codesign resnet8 --select 1 --optimizer dcoc:steps=10,draw=8 --budget 64 --json --quiet --no-report -o rounds
+says out '"evaluations":64,'

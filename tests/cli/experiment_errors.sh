@@ -38,6 +38,11 @@ wrong()
 }
 
 expect 0 "$MERCATOR" map good.yaml --quiet --no-report -o good
+
+# A list of layers is a list for the whole problem, too.
+sed 's/select: "1"/select: [1]/' good.yaml >list.yaml
+expect 0 "$MERCATOR" map list.yaml --quiet --no-report -o listed
+cmp good/001/run.jsonl listed/001/run.jsonl
 wrong 's/alexnet/alexnte/' 7:22 'did you mean alexnet'
 wrong 's/alexnet/"alexnet:genme=primes"/' 7:22 'genme'
 wrong 's/- s256/- s265/' 9:5 's265'

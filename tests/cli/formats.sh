@@ -140,3 +140,15 @@ expect 0 "$MERCATOR" map vgg16 --select 2 --platform machine.m --evaluator datac
 printf 'architecture: {version: 0.4, nodes: []}\n' >new.yaml
 expect 1 "$MERCATOR" inspect new.yaml
 says err 'architecture version 0.4'
+
+# what spreadsheets of some countries and systems write
+printf 'name;K;C;Y;X;R;S\na;32;16;8;8;3;3\n' >semicolon.csv
+expect 1 "$MERCATOR" map semicolon.csv --quiet -o none
+says err 'semicolon.csv:1:1: columns are separated by ";", expected ","'
+printf '\377\376n\000a\000' >wide.csv
+expect 1 "$MERCATOR" inspect wide.csv
+says err 'wide.csv is UTF-16 text, expected UTF-8'
+for file in pipedream.txt piper.json; do
+    { printf '\357\273\277' && sed 's/$/\r/' "$MERCATOR_SOURCE_DIR/tests/data/place/$file"; } >marked-$file
+    expect 0 "$MERCATOR" inspect marked-$file
+done

@@ -36,3 +36,5 @@ grep -qE '^ *[*]? *[0-9,]+ +[0-9.]+ %  [0-9.]+ uJ$' out
 expect 0 "$MERCATOR" split resnet8 --pareto latency,energy --budget 2000 --seed 5 --no-report --quiet -o channels
 says err 'exact_split searches one objective, --pareto needs an optimizer that explores; using genetic'
 test "$(sed 's/.*"front":\[\([^]]*\)\].*/\1/' channels/summary.json | grep -o '"index"' | wc -l)" -ge 2
+expect 1 "$MERCATOR" map resnet18 --pareto cycles,energy,Cycles --no-report --quiet -o none
+says err '--pareto has cycles twice'

@@ -38,6 +38,14 @@ edited '0,/"weights":"int8-pow2"/s//"weights":"ternary"/' "ops[0].options[0].wei
 edited '0,/\[8,16\]/s//[7,16]/' "channel 7 of conv1 is in two ranges, expected every channel in one"
 edited '0,/\[8,16\]/s//[9,16]/' "ops[0].options[1].channels is 8, expected 7, as its ranges have"
 
+edited '0,/,15\]/s//,15,0]/' "ops[0].permutation has 17 channels, expected the 16 of the layer"
+cp halves/split.json numbers.json
+sed '0,/"permutation"/s//"scales":[1,2],"permutation"/' numbers.json >halves/split.json
+edited '' "ops[0].scales is a list, expected 16 numbers, one for each channel"
+expect 0 "$MERCATOR" split 'mobilenet_v1@width=0.25' --platform darkside --optimizer half --export split_json --quiet --no-report -o halves --force
+edited 's/\[\[0,16\]\],\("cycles":[0-9.]*},{"name":"dwe"[^[]*\)\[\[16,32\]\]/[[16,32]],\1[[0,16]]/' \
+    'channel 15 of L3dw goes to dwe and channel 16 to cluster, expected the first channels for cluster'
+
 expect 0 "$MERCATOR" split resnet8 --optimizer naive:speedup=5 --quiet --no-report -o naive
 says naive/split.yaml '{"name":"s3b0c1","channels":{"digital":11,"analog":53}' # floor(64 / 5) - 1
 says naive/split.yaml '{"name":"fc","channels":{"digital":1,"analog":9}'

@@ -32,6 +32,30 @@ fi
 says err "mercator: warning: odimo: lambda 0.1: choices have not settled"
 says one/run.jsonl '"name":"warning","value":"lambda 0.1: choices have not settled'
 
+# three units, with a choice of formats and of operators in one layer
+cat >mixed.yaml <<'PLATFORM'
+format: mercator-platform/1
+kind: soc
+name: mixed
+clock_hz: 100M
+reference: core
+units:
+  - name: core
+    options: [{operator: conv, weights: int8}, {operator: depthwise, weights: int8}]
+    cost: {formula: mac-rate, rate: 4}
+  - name: analog
+    options: [{operator: conv, weights: ternary}]
+    cost: {formula: mac-rate, rate: 8}
+  - name: engine
+    options: [{operator: depthwise, weights: int4}]
+    cost: {formula: dw-engine, x_axis: width}
+PLATFORM
+train_mixed="${train%%--platform diana*}--platform mixed.yaml${train#*--platform diana}"
+for granularity in channel count; do
+    expect 0 $train_mixed $short --granularity $granularity -o mixed-$granularity --force
+    says mixed-$granularity/split.csv 's1b0c1,engine,engine,int4'
+done
+
 cp one/run.jsonl whole
 dd if=whole of=two/run.jsonl bs=1 count=$(($(wc -c <whole) * 2 / 3)) 2>/dev/null
 expect 0 "$MERCATOR" split --resume two --no-report --quiet
@@ -133,3 +157,14 @@ says err "/proc/none"
 expect 0 "$MERCATOR" split resnet8 --dataset digits8x8 --samples 50 --warmup_epochs 1 --optimizer odimo:target=0.1,search_epochs=2 \
     --evaluator split_train:finetune_epochs=0 --no-report --quiet -o missed
 says err "the target of 0.1 of the reference's cost was missed: "
+
+# settings of a built-in network leave its size open
+expect 0 "$MERCATOR" split 'mobilenet_v1@width=0.25' --platform darkside --dataset digits8x8 --samples 50 --warmup_epochs 1 --optimizer all_conv \
+    --evaluator split_train:finetune_epochs=0 --no-report --quiet -o sized
+
+# a training is of one model: that nothing can be handed on is said before it begins
+expect 2 "$MERCATOR" split resnet8 ds_cnn --dataset digits8x8 --train --save-policy none --no-report --quiet -o handed
+says err '--train: optimizer odimo has no policy'
+expect 1 "$MERCATOR" split resnet8 --dataset digits8x8 --save-policy none --no-report --quiet -o handed
+says err 'optimizer odimo has no policy to save'
+one_line err

@@ -98,3 +98,23 @@ for time in '--time 1e-9' '--total-time 1e-9'; do
     cmp before hasty/run.jsonl
     cmp plan hasty/mapping.yaml
 done
+
+# So do solvers that look at a whole network first; layers that are cut off agree on the core.
+for hasty in 'place resnet8' 'codesign resnet8' 'codesign resnet8 --hardware per-task' 'codesign resnet8 --total-time 0.1'; do
+    expect 0 "$MERCATOR" $hasty --time 1e-9 --quiet --no-report --force -o hasty
+    says out 'stopped by time'
+    lacks 'a core of its own' out
+    cp hasty/run.jsonl before
+    expect 0 "$MERCATOR" ${hasty%% *} --resume hasty --quiet --no-report
+    cmp before hasty/run.jsonl
+done
+
+# What a solver says when it is cut off is in the log alone, and a resumed run passes over it.
+expect 0 "$MERCATOR" place bert_base --time 0.05 --quiet --no-report -o note
+cp note/run.jsonl before
+expect 0 "$MERCATOR" place --resume note --quiet --no-report
+cmp before note/run.jsonl
+
+# Where equal plans count once, the first one is priced, too.
+expect 0 "$MERCATOR" place resnet8 --count distinct --optimizer annealing --time 1e-9 --quiet --no-report -o once
+says out '1 evaluation in'

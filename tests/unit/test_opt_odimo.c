@@ -360,6 +360,102 @@ static void test_counts_are_learned_as_thermometers(void **state)
     setting_close(&s);
 }
 
+/* Gates of one operator with `choices` by counts, 12 columns. */
+static void open_counted(MerGates *gates, MerSpace *space, MerKnob *knobs, int choices,
+                         MerArena *arena)
+{
+    for (int k = 0; k + 1 < choices; k++) {
+        knobs[k] = (MerKnob){.name = "n", .kind = MER_KNOB_ORDERED, .op = 0, .choices = 13};
+    }
+    *space = (MerSpace){.knob_count = choices - 1, .knobs = knobs};
+    assert_int_equal(mer_gates_open(gates, space, MER_GATE_SOFTMAX, 0, arena, NULL), MER_OK);
+}
+
+/* Several thermometers: choices follow each other along the columns, start with equal parts, and the point says the same as the
+ * shares whatever the logits are. */
+static void test_several_counts_are_a_point_and_shares_alike(void **state)
+{
+    (void)state;
+    MerArena *arena = mer_arena_new();
+    MerRng    rng = mer_rng_make(4, 0);
+    MerTape  *tape = mer_tape_new(&mer_backend_plain, NULL);
+    for (int choices = 2; choices <= 4; choices++) {
+        MerGates gates;
+        MerSpace space;
+        MerKnob  knobs[3];
+        MerIndex point[3];
+        open_counted(&gates, &space, knobs, choices, arena);
+        for (int trial = 0; trial < 200; trial++) {
+            MerTensor *alpha = gates.gates[0].alpha;
+            for (int64_t i = 0; trial > 0 && i < alpha->size; i++) {
+                alpha->data[i] = (float)mer_rng_unit(&rng) * (trial % 2 ? 2 : 0.3f);
+            }
+            const float *share = mer_gates_shares(&gates, tape, NULL)[0]->data;
+            mer_gates_point(&gates, point);
+            const float *hard = mer_gates_decided(&gates, tape, point)[0]->data;
+            for (int c = 0, last = 0; c < 12; c++) {
+                for (int o = 0; o < choices; o++) {
+                    assert_true(share[o * 12 + c] == hard[o * 12 + c]);
+                    assert_true(trial > 0 || hard[o * 12 + c] == (c * choices / 12 == o));
+                    assert_true(hard[o * 12 + c] == 0 || o >= last);
+                    last = hard[o * 12 + c] == 1 ? o : last;
+                }
+            }
+            mer_tape_reset(tape);
+        }
+        mer_gates_close(&gates);
+    }
+    mer_tape_free(tape);
+    mer_arena_free(arena);
+}
+
+/* The squared distance of three counts from others leads there, whichever they are. */
+static void test_several_counts_reach_those_that_are_cheapest(void **state)
+{
+    (void)state;
+    static const int wanted[][3] = {{12, 0, 0}, {0, 12, 0}, {0, 0, 12}, {3, 5, 4},
+                                    {0, 7, 5},  {6, 0, 6},  {9, 3, 0}};
+    MerArena        *arena = mer_arena_new();
+    for (size_t w = 0; w < sizeof wanted / sizeof *wanted; w++) {
+        MerGates gates;
+        MerSpace space;
+        MerKnob  knobs[2];
+        MerIndex point[2];
+        MerTape *tape = mer_tape_new(&mer_backend_plain, NULL);
+        open_counted(&gates, &space, knobs, 3, arena);
+        for (int step = 0; step < 1000; step++) {
+            MerTensor *alpha = gates.gates[0].alpha;
+            MerTensor *share = mer_gates_shares(&gates, tape, NULL)[0];
+            MerTensor *price = NULL;
+            for (int o = 0; o < 3; o++) {
+                MerTensor *count = mer_tensor_sum(tape, mer_tensor_slice(tape, share, 0, o, 1));
+                MerTensor *off = mer_tensor_affine(tape, count, 1, -(float)wanted[w][o]);
+                off = mer_tensor_square(tape, off);
+                price = price == NULL ? off : mer_tensor_add(tape, price, off);
+            }
+            mer_parameters_clear(gates.alphas);
+            assert_int_equal(mer_tape_backward(tape, price, NULL), MER_OK);
+            for (int64_t i = 0; i < alpha->size; i++) {
+                alpha->data[i] -= 0.002f * alpha->grad[i];
+            }
+            mer_gates_limit(&gates);
+            mer_tape_reset(tape);
+        }
+        mer_gates_point(&gates, point);
+        const float *hard = mer_gates_decided(&gates, tape, point)[0]->data;
+        for (int o = 0; o < 3; o++) {
+            float count = 0;
+            for (int c = 0; c < 12; c++) {
+                count += hard[o * 12 + c];
+            }
+            assert_int_equal((int)count, wanted[w][o]);
+        }
+        mer_gates_close(&gates);
+        mer_tape_free(tape);
+    }
+    mer_arena_free(arena);
+}
+
 /* In wide layers as well, whatever batches say of single columns: all, none, and back. A column costs lambda / (2 x 256), and
  * loses half of the first lambda's by the cheap choice. */
 static void test_wide_thermometers_shrink_and_grow(void **state)
@@ -478,6 +574,9 @@ static void test_what_cannot_be_learned_is_refused(void **state)
     assert_int_equal(try_open(&s, "odimo:estimator=montecarlo:0", 0, &error), MER_INVALID);
     mer_test_contains(error.message, "expected expectation or montecarlo:K");
     setting_close(&s);
+    assert_int_equal(try_open(&s, "odimo:lambda=[]", 0, &error), MER_INVALID);
+    mer_test_contains(error.message, "expected at least one strength");
+    setting_close(&s);
     assert_int_equal(try_open(&s, "odimo:gradient=exact", 0, &error), MER_INVALID);
     mer_test_contains(error.message, "expected model, score or score:K");
     mer_test_contains(error.message, "`gradient` of the evaluator");
@@ -513,6 +612,8 @@ int main(void)
         cmocka_unit_test(test_ties_go_to_the_first_choice),
         cmocka_unit_test(test_shares_sum_to_one_and_sharpen),
         cmocka_unit_test(test_counts_are_learned_as_thermometers),
+        cmocka_unit_test(test_several_counts_are_a_point_and_shares_alike),
+        cmocka_unit_test(test_several_counts_reach_those_that_are_cheapest),
         cmocka_unit_test(test_wide_thermometers_shrink_and_grow),
         cmocka_unit_test(test_rates_fall_by_steps_of_epochs),
         cmocka_unit_test(test_a_target_is_reached_and_not_passed),

@@ -92,9 +92,9 @@ static bool is_of_time(const MerGoal *goal, const MerVtaCore *core)
     return true;
 }
 
-static void solve_cell(void *context, int index, int worker)
+/* The best schedule of a layer on a core, or the first that will do. */
+static void fill_cell(Table *table, int index, bool takes_first)
 {
-    Table                 *table = context;
     const Part            *part = &table->parts[index % table->part_count];
     const MerVtaCore      *core = &table->cores.list[index / table->part_count];
     const MerCodesignTask *task = mer_codesign_task(&part->problem);
@@ -103,12 +103,7 @@ static void solve_cell(void *context, int index, int worker)
     MerPlan                plan = {&mer_plan_vta, &content};
     MerVtaTask             vta;
     int                   *tiles[4], counts[4];
-    (void)worker;
     *best = (Best){.score = INFINITY};
-    if (table->is_cut || mer_is_cancelled(table->notes)) {
-        table->is_cut = true;
-        return;
-    }
     mer_codesign_vta_task(task, core, &vta);
     for (int a = 0; a < 4; a++) {
         tiles[a] = mer_heap_zeroed((size_t)task->counts[MER_KNOB_TILE_H + a] + 1, sizeof(int));
@@ -117,7 +112,8 @@ static void solve_cell(void *context, int index, int worker)
     int h_threads = task->counts[MER_KNOB_H_THREADS],
         oc_threads = task->counts[MER_KNOB_OC_THREADS];
     int64_t total = (int64_t)counts[0] * counts[1] * counts[2] * counts[3] * h_threads * oc_threads;
-    for (int64_t n = total - 1; n >= 0; n--) { /* large tiles first: they are seldom bad */
+    bool    is_enough = false;
+    for (int64_t n = total - 1; n >= 0 && !is_enough; n--) { /* large tiles first: seldom bad */
         int64_t   rest = n;
         int       at[6];
         const int extents[6] = {oc_threads, h_threads, counts[3], counts[2], counts[1], counts[0]};
@@ -139,10 +135,23 @@ static void solve_cell(void *context, int index, int worker)
         if (isfinite(score) ? score <= best->score : !best->is_legal && !cost.cut) {
             *best = (Best){score, content.schedule, true};
         }
+        is_enough = takes_first && isfinite(score);
     }
     for (int a = 0; a < 4; a++) {
         free(tiles[a]);
     }
+}
+
+static void solve_cell(void *context, int index, int worker)
+{
+    Table *table = context;
+    (void)worker;
+    table->best[index] = (Best){.score = INFINITY};
+    if (table->is_cut || mer_is_cancelled(table->notes)) {
+        table->is_cut = true;
+        return;
+    }
+    fill_cell(table, index, false);
 }
 
 static double total_of(const Table *table, int core)
@@ -286,18 +295,34 @@ static MerStatus need_table(Solver *s, const MerSearch *search, const MerProblem
         MER_TRY(make_table(table, search, problem, evaluator, shared->tasks, shared->count,
                            shared->arena, error));
         shared->solved = table->is_cut ? NULL : table;
-        if (table->usual >= 0 && table->metric == MER_METRIC_LATENCY) {
+        if (!table->is_cut && table->usual >= 0 && table->metric == MER_METRIC_LATENCY) {
             shared->usual_seconds = total_of(table, table->usual);
         }
         s->table = table;
     } else {
         s->table = shared->solved;
     }
-    show_cores(s->table, search->notes);
     while (strcmp(shared->tasks[s->part].name, problem->task->name) != 0) {
         s->part++;
     }
     return MER_OK;
+}
+
+/* However short the time, there is an answer: the best schedule on the first core that runs all layers, that of the
+ * platform before others. It does not depend on what was finished, so that layers that are cut off agree on the core. */
+static void take_any(Table *table, int part)
+{
+    table->chosen = -1;
+    for (int c = -1; c < table->cores.count && table->chosen < 0; c++) {
+        int core = c < 0 ? table->usual : c;
+        for (int p = 0; core >= 0 && p < table->part_count; p++) {
+            fill_cell(table, core * table->part_count + p, true);
+        }
+        table->chosen = core >= 0 && total_of(table, core) < INFINITY ? core : -1;
+    }
+    if (table->chosen >= 0) {
+        fill_cell(table, table->chosen * table->part_count + part, false);
+    }
 }
 
 static MerStatus open_grid(void *state, const MerSearch *search, const MerProblem *problem,
@@ -337,6 +362,9 @@ static MerStatus open_grid(void *state, const MerSearch *search, const MerProble
                   .search = search,
                   .point = MER_ARRAY(search->arena, MerIndex, problem->space.knob_count + 1)};
     MER_TRY(need_table(s, search, problem, evaluator, error));
+    if (s->table->is_cut) {
+        take_any(s->table, s->part);
+    }
     s->core = s->table->chosen;
     if (s->core < 0 &&
         !s->table->is_cut) { /* a layer that no core can run: the others still have one */
@@ -368,10 +396,13 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     Solver     *s = state;
     const Best *best = best_of(s);
     (void)capacity;
-    if (s->is_done || s->table->is_cut) {
+    if (s->is_done || (s->table->is_cut && s->core < 0)) {
         return 0;
     }
     s->is_done = true;
+    if (!s->table->is_cut && mer_codesign_task(s->problem)->mode == MER_HARDWARE_SHARED) {
+        show_cores(s->table, s->search->notes);
+    }
     int core = best && best->score < INFINITY ? s->core : refused_core(s);
     if (core < 0) { /* any point tells why */
         memset(proposals[0].point, 0, (size_t)s->search->space->knob_count * sizeof(MerIndex));

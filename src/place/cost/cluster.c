@@ -8,26 +8,27 @@
 #include <string.h>
 
 typedef MerClusterOptions Options;
-static const MerOption    options[] = {
-       MER_CHOICE(preset, "none", "none|placeto",
-                  "placeto: the rules of Placeto's simulator with its constants, instead of the "
-                     "platform's links"),
-       MER_CHOICE(
-           link_model, "pair", "pair|bus|path|both_ends",
-           "a queue per directed link or bus; one outgoing bus per unit, which reaches all readers at "
-              "once; link after link in parts; one line per unit for all that it sends and receives"),
-       MER_BOOL(overlap, "true", "a unit computes while it sends and receives"),
-       MER_REAL(segment_bytes, "16777216", 1, 1e18, "link_model=path: size of the parts of a result"),
-       MER_INT(max_segments, "8", 1, 1000, "link_model=path: parts of a result at most"),
-       MER_CHOICE(tie_order, "name", "name|numeric|topological",
-                  "preset=placeto: what is done first of what happens at the same time"),
-       MER_BOOL(
-           limits, "true",
-           "false: memory limits and groups that share a unit do not matter, as in published runs"),
-       MER_BOOL(price_infeasible, "false", "give the value of placements that are refused, too"),
-       MER_REAL(noise, "0", 0, 10, "standard deviation of the logarithm of what the search is told"),
-       MER_INT(noise_seed, "1", 0, 9e15, "of that noise"),
-       {0}};
+
+static const MerOption options[] = {
+    MER_CHOICE(preset, "none", "none|placeto",
+               "placeto: the rules of Placeto's simulator with its constants, instead of the "
+               "platform's links"),
+    MER_CHOICE(
+        link_model, "pair", "pair|bus|path|both_ends",
+        "a queue per directed link or bus; one outgoing bus per unit, which reaches all readers at "
+        "once; link after link in parts; one line per unit for all that it sends and receives"),
+    MER_BOOL(overlap, "true", "a unit computes while it sends and receives"),
+    MER_REAL(segment_bytes, "16777216", 1, 1e18, "link_model=path: size of the parts of a result"),
+    MER_INT(max_segments, "8", 1, 1000, "link_model=path: parts of a result at most"),
+    MER_CHOICE(tie_order, "name", "name|numeric|topological",
+               "preset=placeto: what is done first of what happens at the same time"),
+    MER_BOOL(
+        limits, "true",
+        "false: memory limits and groups that share a unit do not matter, as in published runs"),
+    MER_BOOL(price_infeasible, "false", "give the value of placements that are refused, too"),
+    MER_REAL(noise, "0", 0, 10, "standard deviation of the logarithm of what the search is told"),
+    MER_INT(noise_seed, "1", 0, 9e15, "of that noise"),
+    {0}};
 
 static void describe_units(MerCluster *cluster, MerArena *arena)
 {

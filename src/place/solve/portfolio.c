@@ -196,13 +196,13 @@ static int ask(void *opened, MerProposal *proposals, int capacity)
     State      *s = opened;
     MerSources *sources = &s->sources;
     int         count = 0;
+    bool        is_first = sources->asked == 0; /* however short the time, there is an answer */
     while (sources->asked == sources->count && s->stage != DONE &&
-           !mer_is_cancelled(s->search->notes)) {
+           (is_first || !mer_is_cancelled(s->search->notes))) {
         go_on(s);
     }
-    bool is_cancelled = mer_is_cancelled(s->search->notes);
-    for (; !is_cancelled && count < capacity && sources->asked < sources->count;
-         count++, sources->asked++) {
+    int most = mer_is_cancelled(s->search->notes) ? is_first : capacity;
+    for (; count < most && sources->asked < sources->count; count++, sources->asked++) {
         memcpy(proposals[count].point, sources->list[sources->asked].point,
                (size_t)sources->knob_count * sizeof(MerIndex));
     }

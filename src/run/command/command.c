@@ -29,7 +29,8 @@ static const MerOption options[] = {
     MER_REAL(timeout_s, "10", 1e-3, 1e6,
              "seconds that one plan may take, the start of the program included"),
     MER_BOOL(check, "true",
-             "ask only about plans that the problem's own evaluator does not refuse"),
+             "ask only about plans that the problem's own evaluator does not refuse; all of them "
+             "count against the budget"),
     {0}};
 
 typedef struct Crew { /* the programs, handed out one by one */

@@ -39,7 +39,7 @@ static MerStatus add_numbers(const char *text, const char *what, int64_t minimum
         return MER_OK;
     }
     return mer_error_set(error, MER_INVALID,
-                         "%s is \"%s\", expected a whole number of at least %lld", what, text,
+                         "%s is \"%s\", expected a whole number from %lld to 2^63 - 1", what, text,
                          (long long)minimum);
 }
 
@@ -124,7 +124,7 @@ static MerStatus take_own_budget(MerReference *reference, MerRunSpec *spec, MerA
     }
     if (!mer_parse_int(value, &spec->budget) || spec->budget < 1) {
         return mer_error_set(error, MER_INVALID,
-                             "%s: budget is \"%s\", expected a whole number of at least 1",
+                             "%s: budget is \"%s\", expected a whole number from 1 to 2^63 - 1",
                              reference->name, value);
     }
     spec->optimizer_text = reference->name;
@@ -198,6 +198,12 @@ static MerStatus take_pareto(MerExpansion *e, const MerTexts *texts, MerRunSpec 
                                  spec->evaluator->name, texts->values[i]);
         }
         MER_TRY(take_clocked(e, spec, &spec->pareto[i], error));
+        for (int before = 0; before < i; before++) {
+            if (spec->pareto[before] == spec->pareto[i]) {
+                return mer_error_set(error, MER_INVALID, "--pareto has %s twice",
+                                     mer_metric_info(spec->pareto[i])->name);
+            }
+        }
     }
     spec->pareto_count = texts->count;
     return MER_OK;

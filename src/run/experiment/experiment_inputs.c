@@ -69,6 +69,17 @@ static bool is_map_text(const char *text)
     return text[strspn(text, " \n")] == '{';
 }
 
+const char *mer_experiment_unlisted(const MerProblemClass *problem, const char *key,
+                                    const char *value, MerArena *arena)
+{
+    const MerOption *option = mer_options_find(problem->options, key);
+    size_t           length = strlen(value);
+    bool             is_list = length > 1 && value[0] == '[' && value[length - 1] == ']';
+    return is_list && option && option->type == MER_OPTION_TEXT
+               ? mer_arena_text_n(arena, value + 1, length - 2)
+               : value;
+}
+
 /* `resnet50:select=[2,4-6]` gives problem options to one workload; a file may be called so, too. */
 static MerStatus read_workload(MerExpansion *e, const char *text, MerReference *workload,
                                MerError *error)
@@ -81,14 +92,8 @@ static MerStatus read_workload(MerExpansion *e, const char *text, MerReference *
         MER_TRY(mer_reference_parse(text, workload, e->arena, error));
     }
     for (int i = 0; i < workload->count; i++) {
-        const MerOption *option = mer_options_find(e->problem->options, workload->keys[i]);
-        const char      *value = workload->values[i];
-        size_t           length = strlen(value);
-        bool             is_list = value[0] == '[' && value[length - 1] == ']';
-        if (is_list && option &&
-            option->type == MER_OPTION_TEXT) { /* brackets only guarded the commas */
-            workload->values[i] = mer_arena_text_n(e->arena, value + 1, length - 2);
-        }
+        workload->values[i] =
+            mer_experiment_unlisted(e->problem, workload->keys[i], workload->values[i], e->arena);
     }
     return MER_OK;
 }

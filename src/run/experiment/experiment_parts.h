@@ -35,6 +35,10 @@ void mer_axis_add(MerAxisValues *values, const char *value, const char *place, M
 MerStatus mer_sweep_values(const char *text, MerAxisValues *values, MerArena *arena,
                            MerError *error);
 
+/* A list is written with brackets, which only guard its commas where the problem's option is a text (select: [1, 3-5]). */
+const char *mer_experiment_unlisted(const MerProblemClass *problem, const char *key,
+                                    const char *value, MerArena *arena);
+
 MerStatus mer_expansion_workloads(MerExpansion *e, MerError *error);
 MerStatus mer_expansion_platforms(MerExpansion *e, MerError *error);
 

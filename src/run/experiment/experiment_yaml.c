@@ -161,6 +161,10 @@ static MerStatus read_problem(MerExperiment *experiment, MerYaml *root, MerError
         const char *value;
         if (strcmp(node->keys[i], "name") != 0) {
             MER_TRY(mer_yaml_option(node->items[i], &value, experiment->arena, error));
+            if (node->items[i]->kind == MER_YAML_LIST) {
+                value = mer_experiment_unlisted(mer_problem_find(reference.name, NULL),
+                                                node->keys[i], value, experiment->arena);
+            }
             MER_TRY(set_at(experiment, node->items[i], node->keys[i], value, error));
         }
     }

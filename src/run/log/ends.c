@@ -6,6 +6,7 @@
 #include "run/log/lines.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,10 @@ const MerLogEnd *mer_log_ends_find(const MerLogEnds *ends, int search)
 MerStatus mer_log_end_write(MerRunlog *log, const MerLogEnd *end, int task, MerError *error)
 {
     MerJson json = {0};
+    char    note
+        [64]; /* what an optimizer says when it is cut off: only the run that was cut off hears it */
+    snprintf(note, sizeof note, "{\"type\":\"note\",\"index\":%lld,", (long long)end->index);
+    mer_runlog_pass_lines(log, note);
     mer_line_begin(&json, "end", end->index, task);
     mer_json_int(&json, "search", end->search);
     mer_json_text(&json, "stopped", "time");

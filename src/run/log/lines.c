@@ -33,16 +33,22 @@ void mer_line_epoch(MerJson *json, int64_t index, int task, const char *phase, i
     mer_json_raw(json, "values", values);
 }
 
-void mer_lines_add(MerLines *lines, MerJson *json)
+void mer_lines_append(MerLines *lines, const char *text, size_t length, char end)
 {
-    mer_json_end_object(json);
-    size_t need = lines->size + json->size + 1;
+    size_t need = lines->size + length + 1;
     if (need > lines->capacity) {
         lines->capacity = need * 2;
         lines->text = mer_heap_resize(lines->text, lines->capacity, 1);
     }
-    memcpy(lines->text + lines->size, json->text, json->size + 1);
+    memcpy(lines->text + lines->size, text, length);
+    lines->text[need - 1] = end;
     lines->size = need;
+}
+
+void mer_lines_add(MerLines *lines, MerJson *json)
+{
+    mer_json_end_object(json);
+    mer_lines_append(lines, json->text, json->size, '\0');
     mer_json_free(json);
 }
 

@@ -17,6 +17,7 @@ typedef struct MerLines { /* zeroed = empty; lines are 0-terminated, one after t
     size_t size, capacity;
 } MerLines;
 
+void mer_lines_append(MerLines *lines, const char *text, size_t length, char end);
 void mer_lines_add(MerLines *lines, MerJson *json); /* ends the line, and frees the writer */
 void mer_lines_clear(MerLines *lines);              /* keeps the memory */
 void mer_lines_free(MerLines *lines);

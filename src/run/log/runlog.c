@@ -186,6 +186,21 @@ MerStatus mer_runlog_pass(MerRunlog *log, int64_t trial, MerError *error)
     return trial < log->ahead ? MER_OK : mer_runlog_cut(log, log->bytes, log->line_count, error);
 }
 
+void mer_runlog_pass_lines(MerRunlog *log, const char *start)
+{
+    bool is_such = log->is_replay;
+    while (is_such) {
+        int64_t     bytes = log->bytes, lines = log->line_count;
+        const char *next = mer_runlog_next(log);
+        is_such = next && strncmp(next, start, strlen(start)) == 0;
+        if (!is_such) {
+            log->bytes = bytes;
+            log->line_count = lines;
+            fseeko(log->file, (off_t)bytes, SEEK_SET);
+        }
+    }
+}
+
 /* Which key of the header is not as it was? */
 static MerStatus header_differs(const MerRunlog *log, const char *old, const char *line,
                                 MerError *error)
@@ -279,6 +294,14 @@ MerStatus mer_runlog_text(MerRunlog *log, const char *line, size_t length, MerEr
     log->bytes += (int64_t)length + 1;
     log->line_count++;
     return MER_OK;
+}
+
+MerStatus mer_runlog_lines(MerRunlog *log, const char *lines, size_t length, int count,
+                           MerError *error)
+{
+    log->bytes += (int64_t)length;
+    log->line_count += count;
+    return append(log, lines, length, error);
 }
 
 MerStatus mer_runlog_end_line(MerRunlog *log, MerJson *json, MerError *error)

@@ -46,6 +46,9 @@ MerStatus mer_runlog_close(MerRunlog *log, MerError *error); /* also after error
 /* Appends one line, or checks it against the old log. */
 MerStatus mer_runlog_line(MerRunlog *log, const char *line, MerError *error);
 MerStatus mer_runlog_text(MerRunlog *log, const char *line, size_t length, MerError *error);
+/* Appends whole lines; not while the old log is replayed. */
+MerStatus mer_runlog_lines(MerRunlog *log, const char *lines, size_t length, int count,
+                           MerError *error);
 /* The same of an object that is still open; frees the writer. */
 MerStatus mer_runlog_end_line(MerRunlog *log, MerJson *json, MerError *error);
 /* Replay only: the next whole line (kept until the next call), or NULL at the end of the old log. */
@@ -53,6 +56,8 @@ const char *mer_runlog_next(MerRunlog *log);
 /* Replay only: the run comes to a trial that need not have a line. When the stopped run had not come to it, the old log
  * ends here. */
 MerStatus mer_runlog_pass(MerRunlog *log, int64_t trial, MerError *error);
+/* Replay only: passes over lines that begin so. */
+void mer_runlog_pass_lines(MerRunlog *log, const char *start);
 /* Goes on writing after the first `bytes` bytes (`lines` lines): what follows is forgotten. */
 MerStatus mer_runlog_cut(MerRunlog *log, int64_t bytes, int64_t lines, MerError *error);
 

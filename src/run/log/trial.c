@@ -234,7 +234,13 @@ void mer_trial_write(MerRunTrial *trial, const MerTrialForm *form)
 
 bool mer_trial_is_settled(const MerRunTrial *trial, const MerTrialForm *form)
 {
-    return trial->is_written && !is_long(trial, form);
+    const MerLogWords *words = form->words;
+    MerSlice           digits;
+    if (!trial->is_written || !is_long(trial, form)) {
+        return trial->is_written;
+    }
+    return trial->cost.feasible ? trial->metrics == words->metrics && words->name_count > 0
+                                : mer_words_find_reason(words, trial->cost.reason, &digits) >= 0;
 }
 
 /* What a line in full leaves for those after it. */

@@ -161,23 +161,6 @@ static bool note_cancelled(void *state)
     return target->was_cancelled;
 }
 
-/* The lines of a trial that another thread wrote, asked for before they are needed: each takes as long to come as a
- * tenth of a plan to price, and several come at once. */
-void mer_batch_expect(const MerRunTrial *trial)
-{
-    __builtin_prefetch(&trial->index);
-    __builtin_prefetch(&trial->lines);
-    __builtin_prefetch(&trial->cost);
-}
-
-void mer_batch_expect_line(const MerRunTrial *trial)
-{
-    if (trial->json.text) {
-        __builtin_prefetch(trial->json.text);
-        __builtin_prefetch(trial->json.text + 64);
-    }
-}
-
 /* Places for snapshots are given out before the threads start, never one that this batch reads. */
 static void place_snapshots(MerBatch *batch)
 {
@@ -281,13 +264,15 @@ static void price_chunk(void *context, int chunk, int worker)
     price(batch, &batch->workers[worker], trials, count, first);
 }
 
-static void add_up(const MerBatch *batch, MerRunTrial *const *trials, int count,
-                   MerBatchWalked *walked)
+/* Counts trials that follow each other in the log, and gathers their lines. */
+static void add_up(const MerBatchWalks *walks, MerRunTrial *const *trials, int count,
+                   MerLines *text, MerBatchWalked *walked)
 {
-    for (int i = 0; i < count; i++) {
-        walked->least = fmin(walked->least, trials[i]->score);
-        walked->is_settled = walked->is_settled &&
-                             (!batch->write_lines || mer_trial_is_settled(trials[i], batch->form));
+    for (int i = 0; i < count && walked->is_plain; i++) {
+        walked->is_plain = walks->count(walks->state, trials[i], &walked->counts);
+        if (text && walked->is_plain) {
+            mer_lines_append(text, trials[i]->json.text, trials[i]->json.size, '\n');
+        }
     }
 }
 
@@ -300,7 +285,11 @@ static void walk_chunk(void *context, int chunk, int worker_index)
     const MerBatchWalks *walks = batch->walks;
     int                  first = chunk * batch->chunk;
     int                  count = chunk_length(batch, first, walks->width);
+    MerLines            *text = walks->texts ? &walks->texts[first] : NULL;
     bool                 goes_on = true;
+    if (text) {
+        text->size = 0;
+    }
     for (int step = 0; step < walks->steps; step++) {
         MerRunTrial *trials[MAX_CHUNK];
         for (int i = 0; i < count; i++) {
@@ -312,7 +301,10 @@ static void walk_chunk(void *context, int chunk, int worker_index)
         }
         goes_on = goes_on && price(batch, worker, trials, count, -1);
         if (goes_on) {
-            add_up(batch, trials, count, &walked);
+            add_up(walks, trials, count, text, &walked);
+        }
+        if (text) {
+            walks->ends[first * walks->steps + step] = text->size;
         }
     }
     walked.is_whole = walked.is_whole && goes_on;
@@ -338,8 +330,9 @@ static void look_up(MerBatch *batch, MerRunTrial *trials, int count)
     Memo *memo = &batch->memo;
     for (int i = 0; i < count; i++) {
         MerRunTrial *trial = &trials[i];
-        int number = mer_key_table_add(&memo->numbers, plan_hash(batch, trial), memo->count);
-        trial->same_as = number < memo->count ? memo->known[number].index : -1;
+        int  number = mer_key_table_add(&memo->numbers, plan_hash(batch, trial), memo->count);
+        bool is_later = number < memo->count && memo->known[number].index < trial->index;
+        trial->same_as = is_later ? memo->known[number].index : -1; /* or it is asked for again */
         if (number == memo->count) {
             MER_GROW(memo->numbers.arena, memo->known, memo->count);
             memo->known[memo->count++] =
@@ -405,13 +398,13 @@ static int round_to_lanes(const MerBatch *batch, int count)
 static int chunk_size(const MerBatch *batch, int count)
 {
     static const double WORTH_S = 2e-6;
-    enum { PARTS = 16 };
+    enum { PARTS = 32 };
     int threads = mer_pool_threads(batch->pool);
     if (!is_parallel(batch) || batch->seconds_each > 1e-3) {
         return 1;
     }
     int fair = threads == 1 || is_small(batch, count) ? MAX_CHUNK : count / (threads * PARTS);
-    int worth = (int)fmin(ceil(WORTH_S / fmax(batch->seconds_each, 1e-9)), PARTS / 2);
+    int worth = (int)fmin(ceil(WORTH_S / fmax(batch->seconds_each, 1e-9)), PARTS / 4);
     int most = is_small(batch, count) ? count : (count + threads - 1) / threads;
     int chunk = round_to_lanes(batch, fair > worth ? fair : worth);
     chunk = chunk < most ? chunk : most;
@@ -469,28 +462,31 @@ static int walks_of_chunk(const MerBatch *batch, const MerBatchWalks *walks)
     return chunk < fair ? chunk : fair;
 }
 
-void mer_batch_walk(MerBatch *batch, MerRunTrial *trials, const MerBatchWalks *walks,
-                    bool write_lines)
+void mer_batch_walk(MerBatch *batch, MerRunTrial *trials, MerBatchWalks *walks)
 {
     batch->trials = trials;
     batch->walks = walks;
-    batch->write_lines = write_lines;
-    batch->chunk = walks_of_chunk(batch, walks);
+    batch->write_lines = walks->texts != NULL;
+    batch->chunk = walks->chunk = walks_of_chunk(batch, walks);
     for (int w = 0; w < mer_pool_threads(batch->pool); w++) {
-        batch->workers[w].walked = (MerBatchWalked){INFINITY, true, true};
+        batch->workers[w].walked = (MerBatchWalked){.is_whole = true, .is_plain = true};
     }
     begin(batch, walk_chunk, walks->width, walks->width * walks->steps);
 }
 
 MerBatchWalked mer_batch_walked(MerBatch *batch)
 {
-    MerBatchWalked all = {INFINITY, true, true};
+    MerBatchWalked all = {.is_whole = true, .is_plain = true};
     end(batch);
     for (int w = 0; w < mer_pool_threads(batch->pool); w++) {
         const MerBatchWalked *own = &batch->workers[w].walked;
-        all.least = fmin(all.least, own->least);
+        all.counts.infeasible += own->counts.infeasible;
+        for (int r = 0; r < MER_MAX_REASONS; r++) {
+            all.counts.reasons[r] += own->counts.reasons[r];
+        }
+        all.counts.has_more = all.counts.has_more || own->counts.has_more;
         all.is_whole = all.is_whole && own->is_whole;
-        all.is_settled = all.is_settled && own->is_settled;
+        all.is_plain = all.is_plain && own->is_plain;
     }
     return all;
 }

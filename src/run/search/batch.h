@@ -4,6 +4,7 @@
 #define MERCATOR_RUN_SEARCH_BATCH_H
 
 #include "mercator/evaluator.h"
+#include "mercator/run.h"
 #include "mercator/threads.h"
 #include "run/log/trial.h"
 #include "run/search/objective.h"
@@ -23,19 +24,30 @@ void mer_batch_free(MerBatch *batch);
 /* Prices trials[0 .. count-1] that are not known yet; `write_lines` also fills their `json`. */
 void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write_lines);
 
+typedef struct MerTrialCounts {
+    int64_t infeasible, reasons[MER_MAX_REASONS]; /* of those that the result knows */
+    bool    has_more; /* some trial has lines of its evaluation, or spent something */
+} MerTrialCounts;
+
 /* Trials that the threads propose themselves, and price at once. Those of a walk lie together, so that threads do not
  * write side by side: trials[walk * steps + step]. */
 typedef struct MerBatchWalks {
     int width, steps; /* walks side by side, and steps of each */
+    int chunk;        /* walks that go in step on one thread; told by mer_batch_walk */
     /* Makes a trial, from any thread, once the one before it on its walk has been priced. */
     void (*propose)(void *state, int walk, int step);
+    /* Counts it, from any thread, when it has been; false: the result or the log's words change by it. */
+    bool (*count)(void *state, const MerRunTrial *trial, MerTrialCounts *counts);
     void *state;
+    /* NULL: no lines are written. Else those of a chunk from its first walk on: in step k up to ends[walk * steps + k]. */
+    MerLines *texts; /* of each walk; those of a chunk's first are used */
+    size_t   *ends;
 } MerBatchWalks;
 
 typedef struct MerBatchWalked {
-    double least;      /* score */
-    bool   is_whole;   /* none was dropped */
-    bool   is_settled; /* their lines say nothing new (mer_trial_is_settled) */
+    MerTrialCounts counts;
+    bool           is_whole; /* none was dropped */
+    bool           is_plain; /* all were counted */
 } MerBatchWalked;
 
 /* Can it? Not where the price of a trial depends on those before it. */
@@ -44,14 +56,9 @@ bool mer_batch_can_walk(const MerBatch *batch);
 int mer_batch_steps(const MerBatch *batch, int width, int64_t most);
 /* The threads begin, and the caller may do something else that needs neither them nor the log's words. Then he works
  * along until all is done, or wants no more of it. Keeps `walks` till then. */
-void           mer_batch_walk(MerBatch *batch, MerRunTrial *trials, const MerBatchWalks *walks,
-                              bool write_lines);
+void           mer_batch_walk(MerBatch *batch, MerRunTrial *trials, MerBatchWalks *walks);
 MerBatchWalked mer_batch_walked(MerBatch *batch);
 void           mer_batch_turn_back(MerBatch *batch);
-
-/* Says that the caller is going to look at a trial soon. */
-void mer_batch_expect(const MerRunTrial *trial);
-void mer_batch_expect_line(const MerRunTrial *trial); /* a little later: its log line */
 
 /* Prices a trial of the last batch again by an exact call, if the evaluator's values are only close to that. */
 void mer_batch_price_exactly(MerBatch *batch, MerRunTrial *trial);

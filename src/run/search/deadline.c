@@ -22,14 +22,16 @@ static double weight_of(const MerRunState *run, int task)
 static double round_weight(const MerRunState *run, const MerRunTask *task, int round)
 {
     const MerProblemClass *problem = run->spec->problem;
-    return problem->round_share ? problem->round_share(&task->problem, round) : 1;
+    return problem->round_share
+               ? problem->round_share(&task->problem, round, mer_run_last_round(run))
+               : 1;
 }
 
 /* The task's part of what is left, among the searches that have not begun. */
 static double share_of(const MerRunState *run, const MerRunTask *task)
 {
     double tasks = 0, rounds = 0;
-    int    most = mer_run_most_rounds(run->spec);
+    int    most = mer_run_last_round(run);
     for (int t = task->index; t < run->task_count; t++) {
         tasks += weight_of(run, t);
     }

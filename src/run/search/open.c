@@ -276,7 +276,8 @@ void mer_run_round_budget(const MerRunState *run, MerRunTask *task)
 {
     const MerProblemClass *problem = run->spec->problem;
     if (problem->round_share && task->all_budget < INT64_MAX) {
-        double share = problem->round_share(&task->problem, run->round_number);
+        double share =
+            problem->round_share(&task->problem, run->round_number, mer_run_last_round(run));
         task->budget = (int64_t)fmax(1, floor(share * (double)task->all_budget));
     }
 }

@@ -108,8 +108,8 @@ MerStatus mer_policy_load(const MerTaskSearch *s, MerError *error)
         }
         return MER_OK;
     }
-    if (!s->type->load) {
-        return mer_error_set(error, MER_UNSUPPORTED, "optimizer %s has no policy to load",
+    if (!s->type->load || s->type->has_no_policy) {
+        return mer_error_set(error, MER_INVALID, "optimizer %s has no policy to load",
                              s->type->name);
     }
     MerArena *arena = mer_arena_new();
@@ -129,8 +129,8 @@ MerStatus mer_policy_check(const MerTaskSearch *s, MerError *error)
     if (!path) {
         return MER_OK;
     }
-    if (!s->type->save) {
-        return mer_error_set(error, MER_UNSUPPORTED, "optimizer %s has no policy to save",
+    if (!s->type->save || s->type->has_no_policy) {
+        return mer_error_set(error, MER_INVALID, "optimizer %s has no policy to save",
                              s->type->name);
     }
     if (s->run->round && s->run->round_number == 0) {

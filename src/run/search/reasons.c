@@ -5,11 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool is_class(const MerReasonCount *known, const char *name, size_t length)
+{
+    return strlen(known->class_name) == length && memcmp(known->class_name, name, length) == 0;
+}
+
 static MerReasonCount *find(MerTaskResult *result, const char *name, size_t length)
 {
     for (int r = 0; r < result->reason_count; r++) {
         MerReasonCount *known = &result->reasons[r];
-        if (strlen(known->class_name) == length && memcmp(known->class_name, name, length) == 0) {
+        if (is_class(known, name, length)) {
             return known;
         }
     }
@@ -34,14 +39,31 @@ static void add(MerTaskResult *result, const char *name, size_t length, int64_t 
     }
 }
 
-void mer_reasons_count(MerTaskResult *result, const MerCost *cost)
+static size_t class_length(const char *reason)
 {
-    const char *reason = cost->reason;
-    size_t      length = 0;
+    size_t length = 0;
     while (reason[length] && reason[length] != ':') {
         length++;
     }
-    add(result, reason, length, 1, reason, mer_cost_excess(cost));
+    return length;
+}
+
+void mer_reasons_count(MerTaskResult *result, const MerCost *cost)
+{
+    add(result, cost->reason, class_length(cost->reason), 1, cost->reason, mer_cost_excess(cost));
+}
+
+int mer_reasons_known(const MerTaskResult *result, const MerCost *cost)
+{
+    size_t length = class_length(cost->reason);
+    for (int r = 0; r < result->reason_count; r++) {
+        const MerReasonCount *known = &result->reasons[r];
+        if (is_class(known, cost->reason, length)) {
+            bool is_nearer = known->nearest[0] == '\0' || mer_cost_excess(cost) < known->excess;
+            return is_nearer ? -1 : r;
+        }
+    }
+    return -1;
 }
 
 void mer_reasons_merge(MerTaskResult *total, const MerTaskResult *part)

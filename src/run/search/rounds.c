@@ -134,6 +134,12 @@ int mer_run_most_rounds(const MerRunSpec *spec)
                                                    : spec->problem->rounds;
 }
 
+int mer_run_last_round(const MerRunState *run)
+{
+    int most = mer_run_most_rounds(run->spec), last = run->round ? run->round->last : 0;
+    return last > 0 && last < most ? last : most;
+}
+
 MerStatus mer_run_first_round(MerRunState *run, MerError *error)
 {
     const MerProblemClass *problem = run->spec->problem;

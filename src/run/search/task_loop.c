@@ -229,18 +229,27 @@ static const char *why_stop(const MerTaskSearch *s)
     return reason ? reason : has_begun(s) && mer_clock() > run->deadline ? "time" : NULL;
 }
 
+/* Not where a trial may join the front or be counted otherwise, or where the lines of the log end within. */
+static bool can_count_at_once(const MerTrials *batch)
+{
+    const MerTaskSearch *s = batch->search;
+    bool                 is_logged = mer_trial_is_logged(s, batch->first + batch->count - 1);
+    return mer_trials_are_counted(batch) && !s->walked.counts.has_more &&
+           s->run->spec->pareto_count == 0 && !s->search.legality && !s->type->proof &&
+           (is_logged || !batch->walks.texts);
+}
+
 /* Logs and counts the trials in order; stops at the first that was dropped, and where the search has reached its end. */
 static MerStatus record(const MerTrials *batch, int *done, MerError *error)
 {
-    enum { AHEAD = 8 };
     MerTaskSearch *s = batch->search;
     bool           is_end = false;
+    if (can_count_at_once(batch)) {
+        *done = batch->count;
+        return mer_trials_take_counts(batch, error);
+    }
     for (*done = 0; *done < batch->count && !is_end; (*done)++) {
         MerRunTrial *trial = mer_trials_at(batch, *done);
-        if (*done + AHEAD < batch->count) {
-            mer_batch_expect(mer_trials_at(batch, *done + AHEAD));
-            mer_batch_expect_line(mer_trials_at(batch, *done + AHEAD / 2));
-        }
         if (trial->is_dropped) {
             break;
         }
@@ -267,15 +276,13 @@ static MerStatus record(const MerTrials *batch, int *done, MerError *error)
 }
 
 /* Can the threads go on while a batch that they have walked is written? The optimizer is told of it before that, so
- * nothing in it may end the search, or count otherwise than expected; nor may its lines teach the log words that the
- * threads read. */
+ * nothing in it may end the search, or count otherwise than expected; nor may it change what the threads read: the
+ * result, and the words of the log. */
 static bool can_go_ahead(const MerTrials *batch)
 {
     const MerTaskSearch *s = batch->search;
-    const MerTaskResult *result = s->task->result;
-    return batch->is_walked && mer_pool_threads(s->run->pool) > 1 && s->walked.is_whole &&
-           s->walked.is_settled && result->point && s->walked.least >= result->score &&
-           !s->search.legality && !s->type->save && !s->type->proof;
+    return mer_trials_are_counted(batch) && mer_pool_threads(s->run->pool) > 1 &&
+           s->task->result->point && !s->search.legality && !s->type->save && !s->type->proof;
 }
 
 /* Prices prepared trials, unless threads did, logs them and tells the optimizer; `done` of them, fewer when cancelled. */

@@ -12,7 +12,10 @@ typedef struct MerAssessment MerAssessment;
 typedef struct MerTrials {
     struct MerTaskSearch *search;
     MerRunTrial          *trials;
-    MerIndex             *seen;      /* the optimizer's points, capacity x view knobs */
+    MerIndex             *seen;  /* the optimizer's points, capacity x view knobs */
+    MerTrial             *told;  /* in the order of the log */
+    MerLines             *texts; /* of the walks (MerBatchWalks) */
+    size_t               *ends;
     int64_t               first;     /* index of the first trial */
     int                   count;     /* walks.width * walks.steps */
     MerBatchWalks         walks;     /* steps are 1 where trials were asked for */
@@ -53,8 +56,7 @@ typedef struct MerTaskSearch {
     int                      capacity; /* proposals of an ask */
     int                      places;   /* trials of a batch */
     MerTrialForm             form;
-    MerProposal             *proposals; /* of an ask */
-    MerTrial                *told;
+    MerProposal             *proposals;      /* of an ask */
     int                     *choices;        /* of the view's knobs */
     MerTrials                batches[2];     /* the second for threads that go ahead */
     atomic_bool              has_left_space; /* a proposal has */
@@ -64,7 +66,7 @@ typedef struct MerTaskSearch {
     char
         apart[64]; /* what follows changes with every trial, what is above is read by all threads */
     MerTrials     *ahead;   /* threads work on it; NULL: they do not */
-    MerBatchWalked walked;  /* of the batch that they walked last */
+    MerBatchWalked walked;  /* of the batch that is worked off, if it was walked */
     double         shown;   /* when progress was told last */
     int64_t        counted; /* against the budget */
 } MerTaskSearch;
@@ -101,6 +103,9 @@ bool      mer_trials_walk(MerTrials *batch, int before);
 MerStatus mer_trials_check(const MerTrials *batch,
                            MerError        *error); /* that no proposal left the space */
 void      mer_trials_tell(const MerTrials *batch, int count);
+/* Threads counted them all, and wrote what the log says of them; these take it. */
+bool      mer_trials_are_counted(const MerTrials *batch);
+MerStatus mer_trials_take_counts(const MerTrials *batch, MerError *error);
 
 /* `head`, then what the optimizer keeps; give `data` back with free(), after errors too. */
 MerStatus mer_task_search_save(const MerTaskSearch *s, MerKeep what, const void *head,

@@ -1,4 +1,5 @@
 /* The trials of a batch: what the optimizer's ask gives, or what threads propose while they price it. */
+#include "run/search/reasons.h"
 #include "run/search/task_search.h"
 
 #include <math.h>
@@ -19,6 +20,9 @@ static void reserve(MerTaskSearch *s, MerTrials *batch)
     batch->trials = MER_ARRAY(s->memory, MerRunTrial, s->places);
     batch->seen =
         MER_ARRAY(s->memory, MerIndex, (size_t)s->places * (size_t)(s->task->view.knob_count + 1));
+    batch->told = MER_ARRAY(s->memory, MerTrial, s->places);
+    batch->texts = MER_ARRAY(s->memory, MerLines, s->places);
+    batch->ends = MER_ARRAY(s->memory, size_t, s->places);
     for (int i = 0; i < s->places; i++) {
         batch->trials[i].point = MER_ARRAY(s->memory, MerIndex, knobs + 1);
     }
@@ -31,7 +35,6 @@ void mer_trials_reserve(MerTaskSearch *s)
     s->places = s->type->walks && s->capacity < WALKED ? WALKED : s->capacity;
     s->memory = mer_arena_new();
     s->proposals = MER_ARRAY(s->memory, MerProposal, s->capacity);
-    s->told = MER_ARRAY(s->memory, MerTrial, s->places);
     s->form = mer_trial_form(&s->task->problem.space, s->run->objective.metric,
                              s->run->objective.direction, s->memory);
     s->form.words = &s->run->log.words;
@@ -48,6 +51,7 @@ void mer_trials_free(MerTaskSearch *s)
 {
     for (int b = 0; b < 2; b++) {
         for (int i = 0; s->memory && i < s->places; i++) {
+            mer_lines_free(&s->batches[b].texts[i]);
             mer_lines_free(&s->batches[b].trials[i].lines);
             mer_json_free(&s->batches[b].trials[i].json);
         }
@@ -75,17 +79,73 @@ static MerTrial to_tell(const MerTrials *batch, int place)
                       trial->is_warm};
 }
 
+bool mer_trials_are_counted(const MerTrials *batch)
+{
+    const MerBatchWalked *walked = &batch->search->walked;
+    return batch->is_walked && walked->is_whole && walked->is_plain;
+}
+
 void mer_trials_tell(const MerTrials *batch, int count)
 {
-    enum { AHEAD = 8 };
-    MerTaskSearch *s = batch->search;
-    for (int i = 0; i < count; i++) {
-        if (i + AHEAD < count) {
-            mer_batch_expect(&batch->trials[mer_trials_place(batch, i + AHEAD)]);
-        }
-        s->told[i] = to_tell(batch, mer_trials_place(batch, i));
+    const MerTaskSearch *s = batch->search;
+    for (int i = 0; i < count && !mer_trials_are_counted(batch); i++) {
+        batch->told[i] = to_tell(batch, mer_trials_place(batch, i));
     }
-    s->type->tell(s->optimizer, s->told, count);
+    s->type->tell(s->optimizer, batch->told, count);
+}
+
+/* What a trial may leave without being taken by itself: a count, and a line that needs no new words. What is told is
+ * gathered here, too, as this thread has the trial at hand. */
+static bool count(void *context, const MerRunTrial *trial, MerTrialCounts *counts)
+{
+    const MerTrials     *batch = context;
+    const MerTaskSearch *s = batch->search;
+    const MerTaskResult *result = s->task->result;
+    int                  i = (int)(trial->index - batch->first);
+    int known = trial->cost.feasible ? -1 : mer_reasons_known(result, &trial->cost);
+    batch->told[i] = to_tell(batch, mer_trials_place(batch, i));
+    if (known >= 0) {
+        counts->infeasible++;
+        counts->reasons[known]++;
+    }
+    counts->has_more = counts->has_more || trial->lines.size > 0;
+    for (int k = 0; k < MER_SPENT_COUNT; k++) {
+        counts->has_more = counts->has_more || trial->spent[k] != 0;
+    }
+    return (trial->cost.feasible || known >= 0) && !mer_task_is_better(s->task, trial) &&
+           (!batch->walks.texts || mer_trial_is_settled(trial, &s->form));
+}
+
+static MerStatus log_lines(const MerTrials *batch, MerError *error)
+{
+    const MerBatchWalks *walks = &batch->walks;
+    for (int step = 0; step < walks->steps; step++) {
+        for (int first = 0; first < walks->width; first += walks->chunk) {
+            size_t *end = &batch->ends[first * walks->steps + step], from = step > 0 ? end[-1] : 0;
+            int     left = walks->width - first;
+            MER_TRY(mer_runlog_lines(&batch->search->run->log, walks->texts[first].text + from,
+                                     *end - from, left < walks->chunk ? left : walks->chunk,
+                                     error));
+        }
+    }
+    return MER_OK;
+}
+
+MerStatus mer_trials_take_counts(const MerTrials *batch, MerError *error)
+{
+    MerTaskSearch        *s = batch->search;
+    MerTaskResult        *result = s->task->result;
+    const MerTrialCounts *counts = &s->walked.counts;
+    s->counted += batch->count;
+    s->run->trials += batch->count;
+    result->trials += batch->count;
+    result->evaluations += batch->count;
+    result->infeasible += counts->infeasible;
+    for (int r = 0; r < result->reason_count; r++) {
+        result->reasons[r].count += counts->reasons[r];
+    }
+    mer_generations_count(s->task);
+    return batch->walks.texts ? log_lines(batch, error) : MER_OK;
 }
 
 void mer_trials_prepare(MerTrials *batch, int i, bool is_warm)
@@ -168,8 +228,11 @@ bool mer_trials_walk(MerTrials *batch, int before)
         mer_trials_begin(batch, s->run->trials + before, width,
                          mer_batch_steps(s->batch, width, steps));
         batch->walks.propose = propose;
+        batch->walks.count = count;
         batch->walks.state = batch;
-        mer_batch_walk(s->batch, batch->trials, &batch->walks, mer_trials_write_lines(batch));
+        batch->walks.texts = mer_trials_write_lines(batch) ? batch->texts : NULL;
+        batch->walks.ends = batch->ends;
+        mer_batch_walk(s->batch, batch->trials, &batch->walks);
     }
     return batch->is_walked;
 }

@@ -16,6 +16,7 @@ static void make_list(const MerSchedule *schedule, const MerSearch *search,
 
 /* Each job goes to the core where it ends first, unless options say otherwise. */
 typedef MerListOptions Options;
+
 #define PLAIN_SOLVER(solver, first_order, words)                                                   \
     static const MerOption solver##_options[] = {                                                  \
         MER_CHOICE(                                                                                \

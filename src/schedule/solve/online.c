@@ -12,21 +12,22 @@
 #include <math.h>
 
 typedef MerOnlineOptions Options;
-static const MerOption   options[] = {
-      MER_INT(moves, "50", 0, 1e9, "plans tried at each arrival"),
-      MER_INT(ahead, "2", 0, 1000,
-              "requests of each periodic model that forecasts expect at its rate; 0: none"),
-      MER_REAL_AT("ms", milliseconds, "0", 0, 1e9,
-                  "time for a decision; 0: no limit, and the same plan on every machine"),
-      MER_CHOICE(rule, "search", "search|fcfs|sjf|edf|least_laxity",
-                 "what forecasts say is best, or one rule without forecasts"),
-      MER_CHOICE(goal, "misses", "misses|tardiness|finish",
-                 "what a forecast is judged by: missed deadlines, lateness, or the time from release "
-                   "to end"),
-      MER_REAL(patience, "8", 1, 1e9,
-               "a core this many times slower than a job's best one is not used; a search also tries "
-                 "less"),
-      {0}};
+
+static const MerOption options[] = {
+    MER_INT(moves, "50", 0, 1e9, "plans tried at each arrival"),
+    MER_INT(ahead, "2", 0, 1000,
+            "requests of each periodic model that forecasts expect at its rate; 0: none"),
+    MER_REAL_AT("ms", milliseconds, "0", 0, 1e9,
+                "time for a decision; 0: no limit, and the same plan on every machine"),
+    MER_CHOICE(rule, "search", "search|fcfs|sjf|edf|least_laxity",
+               "what forecasts say is best, or one rule without forecasts"),
+    MER_CHOICE(goal, "misses", "misses|tardiness|finish",
+               "what a forecast is judged by: missed deadlines, lateness, or the time from release "
+               "to end"),
+    MER_REAL(patience, "8", 1, 1e9,
+             "a core this many times slower than a job's best one is not used; a search also tries "
+             "less"),
+    {0}};
 
 /* Jobs in the order they started, dropped ones last and where they would have been fastest. */
 static void make_plan(const MerOnlinePlanner *p, const MerBandwidthTimes *times, MerArena *arena,

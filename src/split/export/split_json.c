@@ -296,6 +296,40 @@ static MerStatus read_option(const MerSplit *split, const MerSplitLayer *layer, 
     return check_number(map, "channels", count, "as its ranges have", error);
 }
 
+/* Of a trained network: one whole number for each channel, in the order of `permutation`. */
+static MerStatus check_channels(MerYaml *map, int channels, MerError *error)
+{
+    static const char *const keys[] = {"starts", "scales", "biases", "bias_shifts", "shifts", NULL};
+    for (const char *const *key = keys; *key; key++) {
+        MerYaml *list = mer_yaml_get(map, *key);
+        if (list && (list->kind != MER_YAML_LIST || list->count != channels)) {
+            return mer_yaml_expected(list, error, "%d numbers, one for each channel", channels);
+        }
+        for (int c = 0; list && c < channels; c++) {
+            int64_t value;
+            MER_TRY(mer_yaml_int(list->items[c], INT_MIN, INT_MAX, &value, error));
+        }
+    }
+    return MER_OK;
+}
+
+/* Where operators differ, the first channels go to the first option: no plan says which ones. */
+static MerStatus check_order(const MerSplitLayer *layer, const MerYaml *order,
+                             const unsigned char *assignment, MerError *error)
+{
+    for (int c = 1; layer->is_ordered && c < layer->c_out; c++) {
+        if (assignment[c] < assignment[c - 1]) {
+            return mer_yaml_error(order, error,
+                                  "channel %d of %s goes to %s and channel %d to %s, expected the "
+                                  "first channels for %s",
+                                  c - 1, layer->name, layer->options[assignment[c - 1]].name, c,
+                                  layer->options[assignment[c]].name,
+                                  layer->options[assignment[c]].name);
+        }
+    }
+    return MER_OK;
+}
+
 static MerStatus read_layer(const MerSplit *split, MerYaml *map, MerSplitPlan *plan, bool *is_read,
                             MerError *error)
 {
@@ -320,13 +354,18 @@ static MerStatus read_layer(const MerSplit *split, MerYaml *map, MerSplitPlan *p
     MER_TRY(check_number(map, "c_out", layer->c_out, "as the network has", error));
     MER_TRY(check_pair(map, "kernel", layer->k_h, layer->k_w, error));
     MER_TRY(check_pair(map, "output", layer->o_h, layer->o_w, error));
+    MER_TRY(check_channels(map, layer->c_out, error));
+    if (order->count != layer->c_out) {
+        return mer_yaml_error(order, error, "%s has %d channels, expected the %d of the layer",
+                              order->path, order->count, layer->c_out);
+    }
     memset(assignment, NOBODY, (size_t)layer->c_out);
     for (int i = 0; i < list->count; i++) {
         MER_TRY(read_option(split, layer, list->items[i], order, assignment, error));
     }
     return memchr(assignment, NOBODY, (size_t)layer->c_out)
                ? mer_yaml_expected(order, error, "every channel of %d in one range", layer->c_out)
-               : MER_OK;
+               : check_order(layer, order, assignment, error);
 }
 
 static MerStatus read_body(const MerProblem *problem, MerYaml *body, MerPlan *plan, MerArena *arena,

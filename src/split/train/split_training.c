@@ -308,6 +308,20 @@ static MerTensor *const *random_shares(const Model *model, MerTape *tape, int ep
     return shares;
 }
 
+/* Where the plan would put the columns of each of many choices, which are whole here: the finest weights come first. */
+static void place_by_precision(const MerSplitLayer *layer, const int *precision,
+                               const float *choice, int *place)
+{
+    for (int i = 0, j = 0; i < layer->option_count; i++) {
+        const float *columns = choice + (size_t)precision[i] * (size_t)layer->c_out;
+        for (int c = 0; c < layer->c_out; c++) {
+            if (columns[c] != 0) {
+                place[layer->ranking[j++]] = c;
+            }
+        }
+    }
+}
+
 /* A plan that counts gives the first channels of the ranking to the finest weights: so do choices whose columns count. */
 static MerTensor *in_order_of_channels(const MerSplitLayer *layer, MerTape *tape, MerTensor *choice)
 {
@@ -317,6 +331,9 @@ static MerTensor *in_order_of_channels(const MerSplitLayer *layer, MerTape *tape
     mer_split_by_precision(layer, precision);
     for (int j = 0; j < layer->c_out; j++) { /* column 0 is of option 0 before all others */
         place[layer->ranking[precision[0] == 0 ? j : layer->c_out - 1 - j]] = j;
+    }
+    if (layer->option_count > 2) {
+        place_by_precision(layer, precision, mer_tensor_data(tape, choice), place);
     }
     MerTensor *columns = mer_tensor_transpose(tape, choice, (int[]){1, 0});
     return mer_tensor_transpose(tape, mer_tensor_gather(tape, columns, layer->c_out, place),
