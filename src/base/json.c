@@ -1,9 +1,9 @@
 /* A streaming JSON writer (RFC 8259). Whatever bytes come in, valid JSON goes out. */
 #include "mercator/json.h"
 
-#include "base/file.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "mercator/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

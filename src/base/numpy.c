@@ -50,7 +50,7 @@ static void refill(MerTwister *twister)
     twister->used = 0;
 }
 
-uint32_t mer_twister_next(MerTwister *twister)
+static uint32_t next_word(MerTwister *twister)
 {
     if (twister->used == WORDS) {
         refill(twister);
@@ -64,8 +64,8 @@ uint32_t mer_twister_next(MerTwister *twister)
 
 double mer_twister_unit(MerTwister *twister)
 {
-    uint32_t high = mer_twister_next(twister) >> 5;
-    uint32_t low = mer_twister_next(twister) >> 6;
+    uint32_t high = next_word(twister) >> 5;
+    uint32_t low = next_word(twister) >> 6;
     return (high * 67108864.0 + low) / 9007199254740992.0;
 }
 
@@ -84,7 +84,7 @@ int mer_twister_python_below(MerTwister *twister, int n)
     int      shift = 32 - bit_length((uint32_t)n);
     uint32_t drawn;
     do {
-        drawn = mer_twister_next(twister) >> shift;
+        drawn = next_word(twister) >> shift;
     } while (drawn >= (uint32_t)n);
     return (int)drawn;
 }
@@ -98,7 +98,7 @@ int mer_twister_numpy_below(MerTwister *twister, int n)
     uint32_t mask = UINT32_MAX >> (32 - bit_length((uint32_t)n - 1));
     uint32_t drawn;
     do {
-        drawn = mer_twister_next(twister) & mask;
+        drawn = next_word(twister) & mask;
     } while (drawn >= (uint32_t)n);
     return (int)drawn;
 }

@@ -11,7 +11,6 @@ typedef struct MerTwister { /* Matsumoto and Nishimura, Mersenne twister, 1998: 
 
 MerTwister mer_twister_python(uint64_t seed); /* random.seed(seed) */
 MerTwister mer_twister_numpy(uint32_t seed);  /* numpy.random.seed(seed) */
-uint32_t   mer_twister_next(MerTwister *twister);
 /* random() of either: 53 bits in [0, 1) */
 double mer_twister_unit(MerTwister *twister);
 int    mer_twister_python_below(MerTwister *twister, int n); /* random.randint(0, n - 1) */

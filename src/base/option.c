@@ -2,8 +2,8 @@
 #include "mercator/option.h"
 
 #include "base/expect.h"
-#include "base/file.h"
 #include "base/option_json.h"
+#include "mercator/text.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -28,7 +28,7 @@ double mer_variance(const double *x, int n)
     return sum / (n - 1);
 }
 
-static int compare_reals(const void *a, const void *b)
+int mer_compare_reals(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -38,7 +38,7 @@ static double *sorted_copy(const double *x, int n)
 {
     double *copy = mer_heap_zeroed((size_t)n, sizeof *copy);
     memcpy(copy, x, (size_t)n * sizeof *copy);
-    qsort(copy, (size_t)n, sizeof *copy, compare_reals);
+    qsort(copy, (size_t)n, sizeof *copy, mer_compare_reals);
     return copy;
 }
 
@@ -133,7 +133,7 @@ MerInterval mer_bootstrap(const double *x, int n, double (*statistic)(const doub
         }
         results[round] = statistic(sample, n);
     }
-    qsort(results, (size_t)rounds, sizeof *results, compare_reals);
+    qsort(results, (size_t)rounds, sizeof *results, mer_compare_reals);
     MerInterval interval = {.low = sorted_quantile(results, rounds, (1 - level) / 2),
                             .high = sorted_quantile(results, rounds, (1 + level) / 2)};
     free(sample);

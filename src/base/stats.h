@@ -8,6 +8,7 @@ double mer_mean(const double *x, int n);
 double mer_variance(const double *x, int n); /* n - 1 in the denominator; 0 for n < 2 */
 /* linear between order statistics (type 7) */
 double mer_quantile(const double *x, int n, double q);
+int    mer_compare_reals(const void *a, const void *b); /* for qsort, rising */
 /* Indices of the values, the least first, equal ones in their order; gives how many are below infinity. */
 int    mer_sort_order(const double *x, int n, int *order);
 double mer_median(const double *x, int n);

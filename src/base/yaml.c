@@ -2,10 +2,10 @@
  * and its complaints become one line with a place. */
 #include "mercator/yaml.h"
 
-#include "base/file.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "base/yaml_build.h"
+#include "mercator/text.h"
 
 #include <libfyaml.h>
 

@@ -1,7 +1,7 @@
 /* Taking values out of a YAML tree, with messages that say where, what and what instead. */
 #include "base/expect.h"
-#include "base/file.h"
 #include "mercator/option.h"
+#include "mercator/text.h"
 #include "mercator/yaml.h"
 
 #include <ctype.h>

@@ -1,9 +1,9 @@
 /* compare DIR...: the tables of a study from runs that are there already. */
 #include "cli/compare_runs.h"
 
-#include "base/file.h"
 #include "base/output.h"
 #include "mercator/registry.h"
+#include "mercator/text.h"
 #include "report/pages/html.h"
 
 #include <errno.h>

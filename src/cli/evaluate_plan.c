@@ -2,10 +2,10 @@
  * carry, or it is read again and must be the same one; the platform is the one that the run left beside the plan. */
 #include "cli/evaluate_input.h"
 
-#include "base/file.h"
 #include "base/option_json.h"
 #include "mercator/import.h"
 #include "mercator/registry.h"
+#include "mercator/text.h"
 #include "run/experiment/experiment.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* --list-knobs: the knobs of every task with their choices. Nothing is searched or written. */
 #include "cli/request.h"
 
-#include "base/file.h"
 #include "mercator/json.h"
+#include "mercator/text.h"
 #include "report/tables/table.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * tables and constraints may be named by relative paths: they are read from where the run was started. */
 #include "cli/request.h"
 
-#include "base/file.h"
 #include "base/json_read.h"
+#include "mercator/text.h"
 
 #include <errno.h>
 #include <string.h>

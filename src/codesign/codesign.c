@@ -3,13 +3,13 @@
  * kernels for the processor that runs us (docs/codesign-native.md). */
 #include "codesign/codesign_parts.h"
 
+#include "base/option_rows.h"
 #include "codesign/cost/timing.h"
 #include "layer/op_format.h"
 #include "layer/task_select.h"
 #include "mercator/text.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,28 +23,22 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"hardware", MER_OPTION_CHOICE, offsetof(Options, hardware), "shared", 0, 0,
-     "shared|per-task|fixed",
-     "one geometry for all layers, one for each layer (what no shared one can beat), or that of "
-     "the platform"},
-    {"buffers", MER_OPTION_CHOICE, offsetof(Options, buffers), "follow", 0, 0, "follow|search",
-     "sizes of the SRAMs: follow the geometry within the budget, or are knobs"},
-    {"mac_budget", MER_OPTION_TEXT, offsetof(Options, mac_budget), "1x", 0, 0, NULL,
-     "most multipliers: a number, or times those of the platform (2x)"},
-    {"sram_budget", MER_OPTION_TEXT, offsetof(Options, sram_budget), "1x", 0, 0, NULL,
-     "most bytes of SRAM: a number, or times those of the platform (2x)"},
-    {"batch_size", MER_OPTION_INT, offsetof(Options, batch_size), "1", 1, 4096, NULL,
-     "images at a time"},
-    {"min_element_bytes", MER_OPTION_INT, offsetof(Options, min_element_bytes), "1", 1, 4096, NULL,
-     "least size of an entry of inp, wgt and out"},
-    {"restrict", MER_OPTION_CHOICE, offsetof(Options, restrict_to), "none", 0, 0, "none|tvm",
-     "tvm: only tiles whose data one 2-D transfer brings, as in TVM's templates"},
-    {"first_layer", MER_OPTION_CHOICE, offsetof(Options, first_layer), "core", 0, 0, "core|host",
-     "where layers with fewer than 4 input channels run"},
-    {"bias", MER_OPTION_BOOL, offsetof(Options, bias), "false", 0, 0, NULL,
-     "price the addition of a bias too"},
-    {"select", MER_OPTION_TEXT, offsetof(Options, select), "", 0, 0, NULL,
-     "layers to tune, counted from 1: 1,3-5; or a layer's name"},
+    MER_CHOICE(hardware, "shared", "shared|per-task|fixed",
+               "one geometry for all layers, one for each layer (what no shared one can beat), or "
+               "that of the platform"),
+    MER_CHOICE(buffers, "follow", "follow|search",
+               "sizes of the SRAMs: follow the geometry within the budget, or are knobs"),
+    MER_TEXT(mac_budget, "1x", "most multipliers: a number, or times those of the platform (2x)"),
+    MER_TEXT(sram_budget, "1x",
+             "most bytes of SRAM: a number, or times those of the platform (2x)"),
+    MER_INT(batch_size, "1", 1, 4096, "images at a time"),
+    MER_INT(min_element_bytes, "1", 1, 4096, "least size of an entry of inp, wgt and out"),
+    MER_CHOICE_AT("restrict", restrict_to, "none", "none|tvm",
+                  "tvm: only tiles whose data one 2-D transfer brings, as in TVM's templates"),
+    MER_CHOICE(first_layer, "core", "core|host",
+               "where layers with fewer than 4 input channels run"),
+    MER_BOOL(bias, "false", "price the addition of a bias too"),
+    MER_TEXT(select, "", "layers to tune, counted from 1: 1,3-5; or a layer's name"),
     {0}};
 
 extern const MerProblemClass mer_problem_codesign;

@@ -2,9 +2,9 @@
  * and the hash. Everything is linear in the number of operators and edges. */
 #include "graph/derive.h"
 
-#include "base/file.h"
 #include "base/key_table.h"
 #include "graph/order.h"
+#include "mercator/text.h"
 
 #include <string.h>
 

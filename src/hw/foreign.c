@@ -4,8 +4,8 @@
 #include "hw/reader.h"
 #include "hw/timeloop_arch.h"
 
-#include "base/file.h"
 #include "base/yaml_files.h"
+#include "mercator/text.h"
 
 #include <string.h>
 

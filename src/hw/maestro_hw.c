@@ -2,8 +2,8 @@
  * with its name. */
 #include "hw/foreign.h"
 
-#include "base/file.h"
 #include "mercator/option.h"
+#include "mercator/text.h"
 
 #include <ctype.h>
 #include <math.h>

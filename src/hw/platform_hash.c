@@ -2,7 +2,7 @@
  * about it. Two files that resolve to the same machine have the same hash. */
 #include "hw/reader.h"
 
-#include "base/file.h"
+#include "mercator/text.h"
 
 static uint64_t hash_reals(uint64_t hash, const double *values, size_t count)
 {

@@ -2,8 +2,7 @@
  * it is read: its hash covers the measurements, and it can be written as one file. */
 #include "hw/reader.h"
 
-#include "base/file.h"
-#include "mercator/option.h"
+#include "mercator/text.h"
 
 #include <math.h>
 #include <stdlib.h>

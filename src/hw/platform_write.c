@@ -2,8 +2,8 @@
  * stated that is not unlimited. Reading it back gives the same hash. */
 #include "hw/reader.h"
 
-#include "base/file.h"
 #include "mercator/graph.h"
+#include "mercator/text.h"
 
 #include <ctype.h>
 #include <math.h>

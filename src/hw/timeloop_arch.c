@@ -6,7 +6,7 @@
 #include "mercator/graph.h"
 #include "mercator/option.h"
 
-#include "base/file.h"
+#include "mercator/text.h"
 
 #include <ctype.h>
 #include <math.h>

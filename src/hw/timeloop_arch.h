@@ -5,7 +5,6 @@
 #ifndef MERCATOR_HW_TIMELOOP_ARCH_H
 #define MERCATOR_HW_TIMELOOP_ARCH_H
 
-#include "mercator/platform.h"
 #include "mercator/yaml.h"
 
 enum { MER_TIMELOOP_LEVELS = 64, MER_TIMELOOP_LISTS = 5 };

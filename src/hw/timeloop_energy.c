@@ -1,7 +1,6 @@
 /* Energies of a Timeloop architecture: an energy reference table (ERT) where one is given, else Timeloop's
  * public table (docs/timeloop-and-maestro.md, "Architectures"): SRAM by its size, DRAM and multipliers by
  * their width. */
-#include "hw/reader.h"
 #include "hw/timeloop_arch.h"
 
 #include "base/yaml_need.h"

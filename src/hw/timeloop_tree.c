@@ -1,5 +1,4 @@
 /* The levels of a Timeloop architecture, outermost first, with their attributes. */
-#include "hw/reader.h"
 #include "hw/timeloop_arch.h"
 
 #include "base/yaml_need.h"

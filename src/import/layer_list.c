@@ -12,7 +12,8 @@ int64_t mer_layer_output_size(int64_t size, int64_t filter, int64_t stride, int6
     return size < extent ? 0 : (size - extent) / stride + 1;
 }
 
-int64_t mer_layer_input_size(int64_t output, int64_t filter, int64_t stride, int64_t dilation)
+/* The input rows that `output` rows touch. */
+static int64_t input_size(int64_t output, int64_t filter, int64_t stride, int64_t dilation)
 {
     return (output - 1) * stride + dilation * (filter - 1) + 1;
 }
@@ -77,10 +78,8 @@ static void convolution_shapes(const MerOp *op, Shape *input, Shape *weights, Sh
     *output = (Shape){4, {d[MER_DIM_N], filters, d[MER_DIM_Y], d[MER_DIM_X]}};
     if (op->kind == MER_OP_TRANSPOSED) {
         *weights = (Shape){4, {channels, d[MER_DIM_K], d[MER_DIM_R], d[MER_DIM_S]}};
-        output->dims[2] =
-            mer_layer_input_size(d[MER_DIM_Y], d[MER_DIM_R], op->stride[0], op->dilation[0]);
-        output->dims[3] =
-            mer_layer_input_size(d[MER_DIM_X], d[MER_DIM_S], op->stride[1], op->dilation[1]);
+        output->dims[2] = input_size(d[MER_DIM_Y], d[MER_DIM_R], op->stride[0], op->dilation[0]);
+        output->dims[3] = input_size(d[MER_DIM_X], d[MER_DIM_S], op->stride[1], op->dilation[1]);
     }
 }
 
@@ -109,8 +108,8 @@ void mer_layer_add(MerGraph *graph, const MerOp *op)
         int64_t  extent = op->dims[MER_DIM_Y + axis];
         if (*size == 0) {
             *size = is_transposed ? extent
-                                  : mer_layer_input_size(extent, op->dims[MER_DIM_R + axis],
-                                                         op->stride[axis], op->dilation[axis]);
+                                  : input_size(extent, op->dims[MER_DIM_R + axis], op->stride[axis],
+                                               op->dilation[axis]);
         }
     }
     if (is_product) {

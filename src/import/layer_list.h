@@ -15,8 +15,6 @@ extern const MerImporterClass mer_importer_timeloop;   /* Timeloop problems, YAM
 /* Output rows of a window that slides over `size` unpadded input rows: floor((size - extent) /
  * stride) + 1 with extent = dilation * (filter - 1) + 1; 0 if the window does not fit. */
 int64_t mer_layer_output_size(int64_t size, int64_t filter, int64_t stride, int64_t dilation);
-/* The input rows that `output` rows touch. */
-int64_t mer_layer_input_size(int64_t output, int64_t filter, int64_t stride, int64_t dilation);
 
 /* The one of a file's networks that `select` names, or (NULL) the only one; a message lists them. */
 MerStatus mer_layer_network(const MerImportFile *file, const char *const *names, int count,

@@ -3,7 +3,7 @@
 
 #include "import/layer_list.h"
 
-#include "base/file.h"
+#include "mercator/text.h"
 
 #include <ctype.h>
 #include <stdarg.h>

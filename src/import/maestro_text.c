@@ -2,8 +2,8 @@
  * mappings, machines"). The depth of the grammar is fixed, so nothing here recurses. */
 #include "import/maestro_text.h"
 
-#include "base/file.h"
 #include "base/name_table.h"
+#include "mercator/text.h"
 
 #include <ctype.h>
 #include <stdarg.h>

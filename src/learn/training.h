@@ -3,11 +3,9 @@
 #ifndef MERCATOR_LEARN_TRAINING_H
 #define MERCATOR_LEARN_TRAINING_H
 
-#include "mercator/option.h"
+#include "base/option_rows.h"
 #include "mercator/trainable.h"
 #include "tensor/tensor.h"
-
-#include <stddef.h>
 
 typedef struct MerTrainingRule { /* momentum 0.9 of SGD; scales are without momentum and decay */
     int      epochs;
@@ -20,26 +18,21 @@ typedef struct MerTrainingRule { /* momentum 0.9 of SGD; scales are without mome
     double   step_factor;
 } MerTrainingRule;
 
-/* All but `epochs`, for the option tables of those who train. */
+/* All but `epochs`, rows of an option table whose `Options` has `MerTrainingRule rule`. */
 /* clang-format off */
-#define MER_TRAINING_OPTIONS(Type, at) \
-    {"rate", MER_OPTION_REAL, offsetof(Type, at rate), "0.02", 0, 100, NULL, \
-     "of weights at the start"}, \
-    {"scale_rate", MER_OPTION_REAL, offsetof(Type, at scale_rate), "1e-5", 0, 100, NULL, \
-     "of clips and scales at the start"}, \
-    {"weight_decay", MER_OPTION_REAL, offsetof(Type, at weight_decay), "1e-4", 0, 1, NULL, \
-     "of weights"}, \
-    {"updater", MER_OPTION_CHOICE, offsetof(Type, at updater), "sgd", 0, 0, "sgd|adam", \
-     "of weights: with momentum 0.9, or Adam with decay beside the gradient"}, \
-    {"schedule", MER_OPTION_CHOICE, offsetof(Type, at schedule), "cosine", 0, 0, "cosine|steps", \
-     "rates fall by a cosine to 0, or are multiplied by step_factor at every epoch of `steps`"}, \
-    {"steps", MER_OPTION_REALS, offsetof(Type, at steps), "[]", 0, 100000, NULL, \
-     "epochs, see schedule; none: rates stay"}, \
-    {"step_factor", MER_OPTION_REAL, offsetof(Type, at step_factor), "0.1", 0, 1, NULL, \
-     "see schedule"}, \
-    {"gradient_limit", MER_OPTION_REAL, offsetof(Type, at gradient_limit), "1", 0, 1e9, NULL, \
-     "longer gradients of the weights are cut to this length: without batch norm a step may " \
-     "otherwise undo the network; 0: any"},
+#define MER_TRAINING_OPTIONS \
+    MER_REAL_AT("rate", rule.rate, "0.02", 0, 100, "of weights at the start"), \
+    MER_REAL_AT("scale_rate", rule.scale_rate, "1e-5", 0, 100, "of clips and scales at the start"), \
+    MER_REAL_AT("weight_decay", rule.weight_decay, "1e-4", 0, 1, "of weights"), \
+    MER_CHOICE_AT("updater", rule.updater, "sgd", "sgd|adam", \
+        "of weights: with momentum 0.9, or Adam with decay beside the gradient"), \
+    MER_CHOICE_AT("schedule", rule.schedule, "cosine", "cosine|steps", \
+        "rates fall by a cosine to 0, or are multiplied by step_factor at every epoch of `steps`"), \
+    MER_REALS_AT("steps", rule.steps, "[]", 0, 100000, "epochs, see schedule; none: rates stay"), \
+    MER_REAL_AT("step_factor", rule.step_factor, "0.1", 0, 1, "see schedule"), \
+    MER_REAL_AT("gradient_limit", rule.gradient_limit, "1", 0, 1e9, \
+        "longer gradients of the weights are cut to this length: without batch norm a step may " \
+        "otherwise undo the network; 0: any")
 /* clang-format on */
 
 /* What takes part besides the model. Slots may be NULL. */

@@ -2,17 +2,15 @@
  * (docs/mapping.md). One task per distinct layer. The evaluator decides which kind of plan is made. */
 #include "map/map.h"
 
-#include "layer/directive_format.h"
+#include "base/option_rows.h"
 #include "layer/op_format.h"
 #include "layer/task_select.h"
 #include "map/directives/directives.h"
 #include "map/nest/constraints.h"
 #include "map/nest/nest_bound.h"
-#include "map/nest/nest_format.h"
 #include "mercator/evaluator.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,25 +26,21 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"genome", MER_OPTION_CHOICE, offsetof(Options, genome), "auto", 0, 0,
-     "auto|primes|divisors|ten|gamma",
-     "how points say plans; loop nests: every prime factor picks a place (auto), or every place "
-     "takes a "
-     "divisor; directives: ten knobs, or GAMMA's genome (auto)"},
-    {"factors", MER_OPTION_CHOICE, offsetof(Options, factors), "perfect", 0, 0, "perfect|padded",
-     "loop nests: whether trip counts of a dimension multiply to its size, or may run past it"},
-    {"min_levels", MER_OPTION_INT, offsetof(Options, min_levels), "2", 1, 3, NULL,
-     "cluster levels of genome gamma"},
-    {"max_levels", MER_OPTION_INT, offsetof(Options, max_levels), "2", 1, 3, NULL,
-     "cluster levels of genome gamma"},
-    {"par_rs", MER_OPTION_BOOL, offsetof(Options, par_rs), "false", 0, 0, NULL,
-     "genome gamma: R and S may be spread over units too"},
-    {"dataflow", MER_OPTION_CHOICE, offsetof(Options, dataflow), "none", 0, 0, MER_DATAFLOW_CHOICES,
-     "loop nests: what stays in the units of the array: weights, outputs, or rows as in Eyeriss"},
-    {"constraints", MER_OPTION_TEXT, offsetof(Options, constraints), "", 0, 0, NULL,
-     "loop nests: file with Timeloop constraints (factors, orders, keep, bypass)"},
-    {"select", MER_OPTION_TEXT, offsetof(Options, select), "", 0, 0, NULL,
-     "layers to map, counted from 1: 1,3-5; or a layer's name"},
+    MER_CHOICE(genome, "auto", "auto|primes|divisors|ten|gamma",
+               "how points say plans; loop nests: every prime factor picks a place (auto), or "
+               "every place takes a divisor; directives: ten knobs, or GAMMA's genome (auto)"),
+    MER_CHOICE(
+        factors, "perfect", "perfect|padded",
+        "loop nests: whether trip counts of a dimension multiply to its size, or may run past it"),
+    MER_INT(min_levels, "2", 1, 3, "cluster levels of genome gamma"),
+    MER_INT(max_levels, "2", 1, 3, "cluster levels of genome gamma"),
+    MER_BOOL(par_rs, "false", "genome gamma: R and S may be spread over units too"),
+    MER_CHOICE(dataflow, "none", MER_DATAFLOW_CHOICES,
+               "loop nests: what stays in the units of the array: weights, outputs, or rows as in "
+               "Eyeriss"),
+    MER_TEXT(constraints, "",
+             "loop nests: file with Timeloop constraints (factors, orders, keep, bypass)"),
+    MER_TEXT(select, "", "layers to map, counted from 1: 1,3-5; or a layer's name"),
     {0}};
 
 extern const MerProblemClass mer_problem_map;

@@ -1,9 +1,9 @@
 /* The kinds of plans of `map`: how they are hashed, written, read and shown. */
-#include "base/file.h"
 #include "layer/directive_format.h"
 #include "map/directives/directives.h"
 #include "map/map.h"
 #include "map/nest/nest_format.h"
+#include "mercator/text.h"
 
 static uint64_t hash_ints(uint64_t hash, const int *values, int count)
 {

@@ -1,12 +1,12 @@
 /* Simulated annealing on any space (Kirkpatrick et al., Science 1983), as chains with random numbers of their own,
  * which know nothing of each other between two meetings: each is a walk that a thread can go. Temperatures are
  * differences of log(score). Without a budget the schedule runs in rounds of doubling length. */
+#include "base/option_rows.h"
 #include "opt/elites.h"
 #include "space/neighbours.h"
 #include "space/positions.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 typedef struct Options {
@@ -15,24 +15,21 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"chains", MER_OPTION_INT, offsetof(Options, chains), "0", 0, 4096, NULL,
-     "walks side by side; 0: 8, or 16 where there are at least 20000 evaluations"},
-    {"samples", MER_OPTION_INT, offsetof(Options, samples), "64", 1, 1e6, NULL,
-     "random points a chain tries for a feasible start before it takes the best one known"},
-    {"rounds", MER_OPTION_INT, offsetof(Options, rounds), "2", 1, 30, NULL,
-     "times the temperature falls from hot to cold within the budget, each twice as long as the "
-     "last"},
-    {"first_round", MER_OPTION_INT, offsetof(Options, first_round), "20000", 100, 1e12, NULL,
-     "evaluations of the first round when only a time is given"},
-    {"meetings", MER_OPTION_INT, offsetof(Options, meetings), "10", 0, 1000, NULL,
-     "times in a round that the worst chains go on from the best one"},
-    {"lost", MER_OPTION_REAL, offsetof(Options, lost), "0.25", 0, 1, NULL,
-     "share of the chains that do so"},
-    {"hot", MER_OPTION_REAL, offsetof(Options, hot), "0.2", 1e-12, 1e6, NULL, "first temperature"},
-    {"cold", MER_OPTION_REAL, offsetof(Options, cold), "0.001", 1e-12, 1e6, NULL,
-     "last temperature"},
-    {"transfer", MER_OPTION_INT, offsetof(Options, transfer), "0", 0, 1e6, NULL,
-     "points of earlier tasks that a task tries first"},
+    MER_INT(chains, "0", 0, 4096,
+            "walks side by side; 0: 8, or 16 where there are at least 20000 evaluations"),
+    MER_INT(samples, "64", 1, 1e6,
+            "random points a chain tries for a feasible start before it takes the best one known"),
+    MER_INT(rounds, "2", 1, 30,
+            "times the temperature falls from hot to cold within the budget, each twice as long as "
+            "the last"),
+    MER_INT(first_round, "20000", 100, 1e12,
+            "evaluations of the first round when only a time is given"),
+    MER_INT(meetings, "10", 0, 1000,
+            "times in a round that the worst chains go on from the best one"),
+    MER_REAL(lost, "0.25", 0, 1, "share of the chains that do so"),
+    MER_REAL(hot, "0.2", 1e-12, 1e6, "first temperature"),
+    MER_REAL(cold, "0.001", 1e-12, 1e6, "last temperature"),
+    MER_INT(transfer, "0", 0, 1e6, "points of earlier tasks that a task tries first"),
     {0}};
 
 typedef struct Chain {

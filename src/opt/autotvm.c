@@ -6,7 +6,6 @@
 #include "base/option_rows.h"
 #include "learn/trees.h"
 #include "mercator/text.h"
-#include "mercator/view.h"
 #include "opt/failure.h"
 #include "opt/tuner.h"
 

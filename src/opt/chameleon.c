@@ -4,7 +4,6 @@
  * repository, the agent of its precursor ReLeASE. */
 #include "base/memory.h"
 #include "base/stats.h"
-#include "mercator/view.h"
 #include "opt/explorer.h"
 
 #include <math.h>

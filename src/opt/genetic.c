@@ -1,11 +1,11 @@
 /* A plain genetic algorithm on any space: tournament selection, uniform crossover, mutation of single
  * knobs, elites (docs/optimizers.md, "Black boxes"). Elites are carried over, not priced again.
  * AutoTVM's form (`preset=autotvm`) has parents by fitness, one-point crossover and no point twice. */
+#include "base/option_rows.h"
 #include "base/stats.h"
 #include "opt/tuner.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 typedef struct Options {
@@ -19,22 +19,17 @@ enum { TOURNAMENT, FITNESS };
 enum { UNIFORM, POINT };
 
 static const MerOption options[] = {
-    {"population", MER_OPTION_INT, offsetof(Options, population), "100", 2, 100000, NULL,
-     "points per generation"},
-    {"tournament", MER_OPTION_INT, offsetof(Options, tournament), "2", 1, 1000, NULL,
-     "points drawn to choose one parent"},
-    {"crossover", MER_OPTION_REAL, offsetof(Options, crossover), "0.9", 0, 1, NULL,
-     "probability that a child mixes two parents"},
-    {"mutation", MER_OPTION_REAL, offsetof(Options, mutation), "0", 0, 1, NULL,
-     "probability that a knob changes; 0 means 1/knobs"},
-    {"elite", MER_OPTION_REAL, offsetof(Options, elite), "0.05", 0, 0.9, NULL,
-     "share of the population that survives"},
-    {"parents", MER_OPTION_CHOICE, offsetof(Options, parents), "tournament", 0, 0,
-     "tournament|fitness", "how they are chosen; fitness: in proportion to best / score"},
-    {"crossing", MER_OPTION_CHOICE, offsetof(Options, crossing), "uniform", 0, 0, "uniform|point",
-     "knob by knob, or all knobs after a random one"},
-    {"unique", MER_OPTION_BOOL, offsetof(Options, unique), "false", 0, 0, NULL,
-     "no point twice, and none that is known to be illegal; ends when all were tried"},
+    MER_INT(population, "100", 2, 100000, "points per generation"),
+    MER_INT(tournament, "2", 1, 1000, "points drawn to choose one parent"),
+    MER_REAL(crossover, "0.9", 0, 1, "probability that a child mixes two parents"),
+    MER_REAL(mutation, "0", 0, 1, "probability that a knob changes; 0 means 1/knobs"),
+    MER_REAL(elite, "0.05", 0, 0.9, "share of the population that survives"),
+    MER_CHOICE(parents, "tournament", "tournament|fitness",
+               "how they are chosen; fitness: in proportion to best / score"),
+    MER_CHOICE(crossing, "uniform", "uniform|point",
+               "knob by knob, or all knobs after a random one"),
+    MER_BOOL(unique, "false",
+             "no point twice, and none that is known to be illegal; ends when all were tried"),
     {0}};
 
 static const MerPreset presets[] = {

@@ -1,6 +1,7 @@
 /* Placement, order and fusion by a policy that reads the graph (GO, Zhou et al., NeurIPS 2020): embedding, segment-recurrent attention,
  * modulation, rounds of decisions that are all made at once, PPO. What is ours beside the paper's form is the option `order` (cuts of
- * a topological order as the first decisions, positions along it), `pairs` and `siblings` (docs/placement.md, "go"). */
+ * a topological order as the first decisions, positions along it), `pairs` (docs/placement.md, "go"). */
+#include "base/memory.h"
 #include "base/option_rows.h"
 #include "opt/go_state.h"
 
@@ -37,9 +38,6 @@ static const MerOption options[] = {
              "of first cuts about equal shares of the work, in shares (start=cuts)"),
     MER_REAL(moves, "1", 1e-6, 1e6,
              "groups that a first round moves away from the cuts' units (start=cuts)"),
-    MER_INT(
-        siblings, "1", 1, 1024,
-        "placements that share their cuts, whose rounds are compared with each other (start=cuts)"),
     MER_REAL(improve, "0", 0, 1,
              "share of the placements whose rounds begin from the best one so far, not from cuts "
              "(start=cuts)"),
@@ -49,9 +47,7 @@ static const MerOption options[] = {
             "at most; 0: one batch and the most likely placement of the policy as it is"),
     MER_REAL(rate, "1e-4", 0, 1, "step width (Adam)"),
     MER_REAL(rate_end, "1e-4", 0, 1, "and at the end"),
-    MER_REAL(clip, "0.2", 0, 10, "of the probability ratio"),
-    MER_CHOICE(ratio, "node", "joint|node",
-               "that is clipped: of a whole placement or of every decision"),
+    MER_REAL(clip, "0.2", 0, 10, "of the probability ratio of every decision"),
     MER_REAL(entropy, "0.01", 0, 100, "weight of the decisions' entropy at the start"),
     MER_REAL(entropy_end, "0.01", 0, 100, "and at the end"),
     MER_REAL(first_entropy, "0.01", 0, 100, "the same for first decisions, at the start"),
@@ -133,10 +129,8 @@ static MerStatus begin(MerGoState *s, const MerSearch *search, MerError *error)
     mer_go_view_make(&s->view, &s->policy, &s->graph, search->pool, search->arena);
     s->view.spread = (float)o->spread;
     s->view.moves = (float)o->moves;
-    int siblings = o->start == 1 ? (int)o->siblings : 1;
-    mer_go_batch_make(&s->batch, &s->graph, (int)o->rollouts, (int)o->rounds, siblings,
-                      search->arena);
-    mer_go_batch_make(&s->greedy, &s->graph, 1, (int)o->rounds, 1, search->arena);
+    mer_go_batch_make(&s->batch, &s->graph, (int)o->rollouts, (int)o->rounds, search->arena);
+    mer_go_batch_make(&s->greedy, &s->graph, 1, (int)o->rounds, search->arena);
     s->now = (MerGoProgress){.best = INFINITY, .best_greedy = INFINITY};
     return MER_OK;
 }

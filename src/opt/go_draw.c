@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void mer_go_batch_make(MerGoBatch *b, const MerGoGraph *g, int capacity, int rounds, int siblings,
+void mer_go_batch_make(MerGoBatch *b, const MerGoGraph *g, int capacity, int rounds,
                        MerArena *arena)
 {
     int64_t cuts = (int64_t)capacity * (g->unit_count - 1);
     int64_t units = (int64_t)capacity * g->group_count, ops = (int64_t)capacity * g->op_count;
-    *b = (MerGoBatch){.capacity = capacity, .rounds = rounds, .siblings = siblings};
+    *b = (MerGoBatch){.capacity = capacity, .rounds = rounds};
     b->cuts = MER_ARRAY(arena, int, cuts + 1);
     b->cuts_old = MER_ARRAY(arena, float, cuts + 1);
     b->rules = MER_ARRAY(arena, int, capacity *MER_GO_TASKS);
@@ -79,22 +79,6 @@ static void choose_rows(const MerTensor *logits, int row, int count, MerRng *rng
     }
 }
 
-/* Row `from` of an array, for row `to` as well. */
-static void copy_row(void *array, size_t row_bytes, int from, int to)
-{
-    memcpy((char *)array + (size_t)to * row_bytes, (char *)array + (size_t)from * row_bytes,
-           row_bytes);
-}
-
-/* What placement `from` decided first, for `to` as well. */
-static void share_first(MerGoBatch *b, int boundaries, int from, int to)
-{
-    copy_row(b->cuts, sizeof *b->cuts * (size_t)boundaries, from, to);
-    copy_row(b->cuts_old, sizeof *b->cuts_old * (size_t)boundaries, from, to);
-    copy_row(b->rules, sizeof *b->rules * MER_GO_TASKS, from, to);
-    copy_row(b->rules_old, sizeof *b->rules_old * MER_GO_TASKS, from, to);
-}
-
 static void begin_from_best(const MerGoGraph *g, MerGoBatch *b, int index)
 {
     memcpy(units_before(g, b, index, 0), b->best, sizeof *b->best * (size_t)g->group_count);
@@ -126,16 +110,12 @@ static void draw_first(MerGoView *v, MerGoBatch *b, MerRng *rng)
     mer_tape_record(v->tape, false);
     MerGoFirst logits = mer_go_first_logits(v, NULL);
     for (int i = 0; i < b->count; i++) {
-        if (i % b->siblings > 0) {
-            share_first(b, boundaries, i - 1, i);
-        } else {
-            if (logits.cuts != NULL) {
-                choose_rows(logits.cuts, 0, boundaries, rng, b->cuts + (int64_t)i * boundaries,
-                            b->cuts_old + (int64_t)i * boundaries);
-            }
-            choose_rows(logits.rules, 0, MER_GO_TASKS, rng, b->rules + i * MER_GO_TASKS,
-                        b->rules_old + i * MER_GO_TASKS);
+        if (logits.cuts != NULL) {
+            choose_rows(logits.cuts, 0, boundaries, rng, b->cuts + (int64_t)i * boundaries,
+                        b->cuts_old + (int64_t)i * boundaries);
         }
+        choose_rows(logits.rules, 0, MER_GO_TASKS, rng, b->rules + i * MER_GO_TASKS,
+                    b->rules_old + i * MER_GO_TASKS);
         if (i < b->count - b->improved) {
             begin_from_first(g, b, i);
         } else {

@@ -1,11 +1,8 @@
 /* What the policy of `go` learns from a batch: proximal policy optimisation (Schulman et al., 2017), with the ratio of every
- * decision clipped by itself or that of the whole placement. */
+ * decision clipped by itself. */
 #include "opt/go_learn.h"
 
-#include "base/memory.h"
-
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Lesson {
@@ -14,8 +11,6 @@ typedef struct Lesson {
     const MerGoBatch   *batch;
     const double       *first_advantages, *advantages;
     MerRng             *dropout;
-    double             *drift;        /* joint: log of every placement's ratio so far */
-    bool                is_measuring; /* only fills `drift` */
 } Lesson;
 
 typedef struct
@@ -28,7 +23,7 @@ typedef struct
     double        entropy;                     /* its weight */
 } Choices;
 
-/* -sum min(r A, clip(r) A), or of joint ratios -sum r A log p, where r is a number: it has the same gradient. */
+/* -sum min(r A, clip(r) A) */
 static MerTensor *surrogate(const Lesson *l, MerTensor *now, const Choices *c)
 {
     MerTape *tape = l->view->tape;
@@ -36,15 +31,9 @@ static MerTensor *surrogate(const Lesson *l, MerTensor *now, const Choices *c)
     float   *weight = mer_workspace_floats(mer_tape_workspace(tape), rows);
     float    clip = (float)l->teacher->clip;
     for (int64_t i = 0; i < rows; i++) {
-        int    p = c->placement + (int)(i / c->rows_each);
-        double a = c->advantages[p], ratio = l->teacher->is_joint ? exp(fmin(20, l->drift[p])) : 1;
-        bool   is_clipped = l->teacher->is_joint && (a > 0 ? ratio > 1 + clip : ratio < 1 - clip);
-        weight[i] = is_clipped ? 0 : (float)(ratio * a);
+        weight[i] = (float)c->advantages[c->placement + (int)(i / c->rows_each)];
     }
     MerTensor *advantage = mer_tape_input(tape, 2, (int[]){(int)rows, 1}, weight);
-    if (l->teacher->is_joint) {
-        return mer_tensor_sum(tape, mer_tensor_mul(tape, now, advantage));
-    }
     MerTensor *old = mer_tape_input(tape, 2, (int[]){(int)rows, 1}, c->old);
     MerTensor *difference = mer_tensor_clamp(tape, mer_tensor_sub(tape, now, old), -20, 20);
     MerTensor *ratio = mer_tensor_exp(tape, difference);
@@ -62,23 +51,12 @@ static MerTensor *negative_entropy(MerTape *tape, MerTensor *log_probabilities)
                           mer_tensor_mul(tape, mer_tensor_exp(tape, log_probabilities), finite));
 }
 
-static void measure(Lesson *l, const Choices *c, const MerTensor *now)
-{
-    for (int64_t i = 0; i < (int64_t)c->rows_each * c->count; i++) {
-        l->drift[c->placement + (int)(i / c->rows_each)] += (double)now->data[i] - c->old[i];
-    }
-}
-
 /* Adds the loss of these decisions to `loss`; NULL at first. */
 static MerTensor *add_loss(Lesson *l, MerTensor *loss, const Choices *c)
 {
     MerTape   *tape = l->view->tape;
     MerTensor *all = mer_tensor_log_softmax(tape, c->logits);
     MerTensor *now = mer_tensor_pick(tape, all, 1, c->chosen);
-    if (l->is_measuring) {
-        measure(l, c, now);
-        return NULL;
-    }
     float      scale = -1 / (float)l->batch->count;
     MerTensor *part = mer_tensor_affine(tape, surrogate(l, now, c), scale, 0);
     if (c->entropy > 0) {
@@ -92,7 +70,7 @@ static MerTensor *add_loss(Lesson *l, MerTensor *loss, const Choices *c)
 static void begin(const Lesson *l)
 {
     mer_tape_reset(l->view->tape);
-    mer_tape_record(l->view->tape, !l->is_measuring);
+    mer_tape_record(l->view->tape, true);
 }
 
 static MerStatus end(const Lesson *l, MerTensor *loss, MerError *error)
@@ -200,17 +178,11 @@ static MerStatus go_through(Lesson *l, MerError *error)
     return MER_OK;
 }
 
-static MerStatus learn_once(Lesson *l, int epoch, MerError *error)
+static MerStatus learn_once(Lesson *l, MerError *error)
 {
     MerGoView     *v = l->view;
     MerParameters *parameters = v->policy->parameters;
     mer_go_encode(v, true);
-    memset(l->drift, 0, sizeof *l->drift * (size_t)l->batch->count);
-    if (l->teacher->is_joint && epoch > 0) {
-        l->is_measuring = true;
-        MER_TRY(go_through(l, error));
-        l->is_measuring = false;
-    }
     mer_parameters_clear(parameters);
     mer_parameters_clear(v->bridge);
     MER_TRY(go_through(l, error));
@@ -231,12 +203,10 @@ MerStatus mer_go_learn(MerGoView *view, const MerGoTeacher *teacher, const MerGo
                         .batch = batch,
                         .first_advantages = first_advantages,
                         .advantages = advantages,
-                        .dropout = view->policy->shape.net.dropout > 0 ? dropout : NULL,
-                        .drift = mer_heap_zeroed((size_t)batch->count + 1, sizeof(double))};
+                        .dropout = view->policy->shape.net.dropout > 0 ? dropout : NULL};
     MerStatus status = MER_OK;
     for (int epoch = 0; epoch < teacher->epochs && status == MER_OK; epoch++) {
-        status = learn_once(&lesson, epoch, error);
+        status = learn_once(&lesson, error);
     }
-    free(lesson.drift);
     return status;
 }

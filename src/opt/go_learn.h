@@ -9,7 +9,6 @@
 typedef struct MerGoBatch {
     int     capacity, count, rounds;
     int     plain;    /* the first ones, which are first decisions alone */
-    int     siblings; /* placements that share their first decisions */
     int     improved; /* the last ones, which begin from `best` in place of first decisions */
     int    *cuts;     /* (count, units - 1) */
     int    *rules;    /* (count, tasks) */
@@ -25,11 +24,10 @@ typedef struct MerGoTeacher { /* how it learns */
     MerUpdater *updater;
     int         epochs;
     double      rate, clip, grad_norm, entropy, first_entropy;
-    bool        is_joint; /* ratio of a whole placement */
 } MerGoTeacher;
 
 void mer_go_batch_make(MerGoBatch *batch, const MerGoGraph *graph, int capacity, int rounds,
-                       int siblings, MerArena *arena);
+                       MerArena *arena);
 /* Draws `count` placements, or the most likely one when `rng` is NULL. The graph must be encoded. */
 void mer_go_draw(MerGoView *view, MerGoBatch *batch, int count, MerRng *rng);
 /* What was decided of placement `index` before `round`; of its end with round = rounds. */

@@ -2,6 +2,7 @@
 #include "opt/go_state.h"
 
 #include "base/stats.h"
+#include "learn/returns.h"
 #include "opt/failure.h"
 
 #include <math.h>
@@ -100,31 +101,13 @@ static void rank(double *values, int count, double *ranks)
     memcpy(values, ranks, sizeof *values * (size_t)count);
 }
 
-/* Of cuts: the mean over the placements that share them; of the rest: the difference to that mean. */
-static void divide(int count, int siblings, const double *rewards, double base, double *cuts,
-                   double *rest)
-{
-    for (int first = 0; first < count; first += siblings) {
-        int    end = first + siblings < count ? first + siblings : count;
-        double mean = 0;
-        for (int i = first; i < end; i++) {
-            mean += rewards[i] / (end - first);
-        }
-        for (int i = first; i < end; i++) {
-            cuts[i] = siblings > 1 ? mean - base : rewards[i] - base;
-            rest[i] = siblings > 1 ? rewards[i] - mean : rewards[i] - base;
-        }
-    }
-}
-
 static double mean_of(const double *values, int count)
 {
     return count > 0 ? mer_mean(values, count) : 0;
 }
 
-/* Placements that begin alike are compared with each other. */
-static void compare(MerGoState *s, int count, double *rewards, int siblings, bool has_history,
-                    double *cuts, double *rest)
+/* Rewards become advantages. Placements that begin alike are compared with each other. */
+static void compare(MerGoState *s, int count, double *rewards, bool has_history, double *scratch)
 {
     double base = has_history && s->now.history_count > 0 ? s->now.history / s->now.history_count
                                                           : mean_of(rewards, count);
@@ -133,34 +116,36 @@ static void compare(MerGoState *s, int count, double *rewards, int siblings, boo
         s->now.history_count += count;
     }
     if (s->options.advantage == 2) {
-        rank(rewards, count, cuts); /* which is filled next */
+        rank(rewards, count, scratch);
         base = 0;
     }
-    divide(count, siblings, rewards, base, cuts, rest);
+    for (int i = 0; i < count; i++) {
+        rewards[i] -= base;
+    }
     if (s->options.advantage > 0) {
-        mer_standardise(cuts, count);
-        mer_standardise(rest, count);
+        mer_standardise(rewards, count);
     }
 }
 
-static void advantages_of(MerGoState *s, double *rewards, double *cuts, double *rest)
+/* Of all decisions, and of the first ones: those that begin from the best placement have none. */
+static void advantages_of(MerGoState *s, double *all, double *first)
 {
     int count = s->now.samples, drawn = count - s->batch.improved;
     for (int i = 0; i < count; i++) {
-        rewards[i] = reward_of(s, s->batch.scores[i]);
+        all[i] = reward_of(s, s->batch.scores[i]);
     }
-    compare(s, drawn, rewards, s->batch.siblings, s->options.baseline == 0, cuts, rest);
-    compare(s, count - drawn, rewards + drawn, 1, false, cuts + drawn, rest + drawn);
-    memset(cuts + drawn, 0, sizeof *cuts * (size_t)(count - drawn));
+    compare(s, drawn, all, s->options.baseline == 0, first);
+    compare(s, count - drawn, all + drawn, false, first);
+    memset(first, 0, sizeof *first * (size_t)count);
+    memcpy(first, all, sizeof *first * (size_t)drawn);
 }
 
 static void learn(MerGoState *s)
 {
     const MerGoOptions *o = &s->options;
     MerArena           *scratch = mer_arena_new();
-    double             *rewards = MER_ARRAY(scratch, double, s->now.samples + 1);
-    double             *cuts = MER_ARRAY(scratch, double, s->now.samples + 1);
-    double             *rest = MER_ARRAY(scratch, double, s->now.samples + 1);
+    double             *all = MER_ARRAY(scratch, double, s->now.samples + 1);
+    double             *first_ones = MER_ARRAY(scratch, double, s->now.samples + 1);
     double              done = progress(s);
     double              first = o->warm_up > 0 ? fmin(1, done / o->warm_up) : done;
     MerError            error = {0};
@@ -171,10 +156,10 @@ static void learn(MerGoState *s)
                                    .grad_norm = o->grad_norm,
                                    .entropy = o->entropy + done * (o->entropy_end - o->entropy),
                                    .first_entropy = o->first_entropy +
-                                                    first * (o->first_entropy_end - o->first_entropy),
-                                   .is_joint = o->ratio == 0};
-    advantages_of(s, rewards, cuts, rest);
-    if (mer_go_learn(&s->view, &teacher, &s->batch, cuts, rest, s->search->rng, &error) != MER_OK) {
+                                                    first * (o->first_entropy_end - o->first_entropy)};
+    advantages_of(s, all, first_ones);
+    if (mer_go_learn(&s->view, &teacher, &s->batch, first_ones, all, s->search->rng, &error) !=
+        MER_OK) {
         mer_note_failure(s->search->notes, &error);
         s->now.is_done = true;
     }

@@ -2,8 +2,6 @@
 #ifndef MERCATOR_OPT_GO_STATE_H
 #define MERCATOR_OPT_GO_STATE_H
 
-#include "base/memory.h"
-#include "learn/returns.h"
 #include "mercator/search.h"
 #include "opt/go_learn.h"
 
@@ -19,10 +17,10 @@ enum { MER_GO_LINE = 400 }; /* the first line of a policy */
 
 typedef struct MerGoOptions {
     int64_t hidden, embedding, layers, heads, feed_forward, segment, kind_width, max_devices,
-        max_levels, rounds, siblings, rollouts, epochs, updates, greedy_every;
+        max_levels, rounds, rollouts, epochs, updates, greedy_every;
     double dropout, spread, moves, improve, warm_up, rate, rate_end, clip, entropy, entropy_end,
         first_entropy, first_entropy_end, grad_norm, invalid;
-    int  start, ratio, reward, baseline, advantage;
+    int  start, reward, baseline, advantage;
     bool attention, modulation, positions, pairs;
 } MerGoOptions;
 

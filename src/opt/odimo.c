@@ -28,8 +28,8 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"lambda", MER_OPTION_REALS, offsetof(Options, lambda), "[0.001,0.003,0.01,0.03,0.1,0.3,1]", 0,
-     1e9, NULL, "strengths of the cost, as a share of the reference's; one training each"},
+    MER_REALS(lambda, "[0.001,0.003,0.01,0.03,0.1,0.3,1]", 0, 1e9,
+              "strengths of the cost, as a share of the reference's; one training each"),
     MER_REAL(target, "0", 0, 1e9,
              "cost to stay below, as a share of the reference's, instead of a strength; 0: none"),
     MER_INT(search_epochs, "20", 1, 100000, "of one training"),
@@ -43,14 +43,15 @@ static const MerOption options[] = {
         cost_gradient, "model",
         "of the cost: model, as the evaluator gives it; score or score:K, by the score function "
         "with a moving baseline, of K draws in a step; costs that are only numbers: score:8"),
-    {"gradient", MER_OPTION_TEXT, offsetof(Options, cost_gradient), "model", 0, 0, NULL, NULL},
+    MER_TEXT_AT("gradient", cost_gradient, "model", NULL),
     MER_CHOICE(anneal, "final", "final|authors",
                "temperature: down to t_final in the last epoch, or by exp(-0.045) every epoch"),
     MER_REAL(t_final, "0.05", 1e-6, 1, "see anneal"),
     MER_CHOICE(
         ramp, "constant", "constant|linear",
         "the strength over the epochs: as it is, or rising from a hundredth over the first half"),
-    MER_TRAINING_OPTIONS(Options, rule.){0}};
+    MER_TRAINING_OPTIONS,
+    {0}};
 
 static const MerPreset presets[] = {
     {"quick", "lambda=[0.01,0.1,1],search_epochs=6,alpha_rate=0.05"}, {0}};

@@ -4,7 +4,6 @@
 #define MERCATOR_OPT_PARTITION_H
 
 #include "learn/clustering.h"
-#include "mercator/search.h"
 #include "mercator/view.h"
 #include "opt/points.h"
 

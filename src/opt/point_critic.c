@@ -3,9 +3,9 @@
  * which one it is, so that layers of other sizes can share what was learned. */
 #include "opt/point_critic.h"
 
-#include "base/file.h"
 #include "base/memory.h"
 #include "base/stream.h"
+#include "mercator/text.h"
 #include "space/positions.h"
 #include "tensor/layers.h"
 #include "tensor/updater.h"

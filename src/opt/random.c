@@ -1,15 +1,14 @@
 /* Uniform random points, each from random numbers of its own: the baseline of every comparison. */
+#include "base/option_rows.h"
 #include "opt/tuner.h"
-
-#include <stddef.h>
 
 typedef struct Options {
     bool unique;
 } Options;
 
 static const MerOption options[] = {
-    {"unique", MER_OPTION_BOOL, offsetof(Options, unique), "false", 0, 0, NULL,
-     "no point twice, and none that is known to be illegal; ends when all were tried"},
+    MER_BOOL(unique, "false",
+             "no point twice, and none that is known to be illegal; ends when all were tried"),
     {0}};
 
 typedef struct State {

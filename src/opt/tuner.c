@@ -147,7 +147,8 @@ void mer_tuner_tell(void *state, const MerTrial *trials, int count)
 }
 
 /* Scores of maximised metrics are negative. */
-double mer_tuner_reward(const MerTuner *tuner, double score)
+/* 1 for the best so far, towards 0 for what is worse, 0 if infeasible. */
+static double reward_of(const MerTuner *tuner, double score)
 {
     if (tuner->best < 0 || !isfinite(score)) {
         return 0;
@@ -162,7 +163,7 @@ double mer_tuner_reward(const MerTuner *tuner, double score)
 void mer_tuner_labels(const MerTuner *tuner, float *labels)
 {
     for (int i = 0; i < tuner->count; i++) {
-        labels[i] = (float)mer_tuner_reward(tuner, tuner->scores[i]);
+        labels[i] = (float)reward_of(tuner, tuner->scores[i]);
     }
 }
 

@@ -44,8 +44,6 @@ bool mer_tuner_needs_plan(MerTuner *tuner);
 int  mer_tuner_ask(MerTuner *tuner, MerProposal *proposals, int capacity);
 void mer_tuner_tell(void *tuner, const MerTrial *trials, int count);
 
-/* 1 for the best so far, towards 0 for what is worse, 0 if infeasible. */
-double mer_tuner_reward(const MerTuner *tuner, double score);
 /* Of all records. */
 void mer_tuner_labels(const MerTuner *tuner, float *labels);
 /* Rank correlation of what was thought of the first `count` points of the plan with what was measured; NAN: unknown. */

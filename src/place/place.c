@@ -2,44 +2,39 @@
  * whole graph. */
 #include "place/place_parts.h"
 
+#include "base/option_rows.h"
 #include "mercator/evaluator.h"
 
-#include <stddef.h>
 #include <string.h>
 
-#define OPTION(name) offsetof(MerPlaceOptions, name)
+typedef MerPlaceOptions Options;
+
 static const MerOption options[] = {
-    {"decide", MER_OPTION_TEXT, OPTION(decide), "place", 0, 0, NULL,
-     "what the search decides: place, order, fuse, as place,order,fuse"},
-    {"in_turn", MER_OPTION_BOOL, OPTION(in_turn), "false", 0, 0, NULL,
-     "decide one after the other: the placement, then the order, then fusion, each with the rest "
-     "as "
-     "it is by then"},
-    {"profile", MER_OPTION_TEXT, OPTION(profile), "", 0, 0, NULL,
-     "measured times of operators: CSV, or the profile of ONNX Runtime (JSON)"},
-    {"colocate", MER_OPTION_TEXTS, OPTION(colocate), "[]", 0, 0, NULL,
-     "regular expressions with brackets: operators with equal captures share a unit"},
-    {"pin", MER_OPTION_TEXTS, OPTION(pin), "[]", 0, 0, NULL,
-     "REGEX=UNIT or REGEX=CLASS: operators that match go there"},
-    {"single_consumer", MER_OPTION_CHOICE, OPTION(single_consumer), "off", 0, 0, "off|output|group",
-     "an operator whose result one other reads joins it: consumers counted once, or again after "
-     "each merge"},
-    {"blocks", MER_OPTION_BOOL, OPTION(blocks), "false", 0, 0, NULL,
-     "operators of one block of the network share a unit"},
-    {"group_work_limit", MER_OPTION_REAL, OPTION(group_work_limit), "1", 0, 1, NULL,
-     "share of all work above which the single-consumer rule merges nothing"},
-    {"msr_cost_scale", MER_OPTION_REAL, OPTION(msr_cost_scale), "1", 0, 1e9, NULL,
-     "factor of the edge costs of msr files, some of which are seconds beside milliseconds"},
-    {"replication", MER_OPTION_BOOL, OPTION(replication), "false", 0, 0, NULL,
-     "a stage may run on several units at once, each with other samples (PipeDream)"},
-    {"recompute", MER_OPTION_BOOL, OPTION(recompute), "false", 0, 0, NULL,
-     "times and bytes with activations computed again (Piper files)"},
-    {"levels", MER_OPTION_INT, OPTION(levels), "20", 2, 1000, NULL,
-     "levels of priorities and of fusion"},
-    {"what_if", MER_OPTION_CHOICE, OPTION(what_if), "price", 0, 0, "off|price|search",
-     "with the answer: what links, memories, units and gaps would change, for the same placement "
-     "or an "
-     "improved one"},
+    MER_TEXT(decide, "place", "what the search decides: place, order, fuse, as place,order,fuse"),
+    MER_BOOL(in_turn, "false",
+             "decide one after the other: the placement, then the order, then fusion, each with "
+             "the rest as it is by then"),
+    MER_TEXT(profile, "",
+             "measured times of operators: CSV, or the profile of ONNX Runtime (JSON)"),
+    MER_TEXTS(colocate, "[]",
+              "regular expressions with brackets: operators with equal captures share a unit"),
+    MER_TEXTS(pin, "[]", "REGEX=UNIT or REGEX=CLASS: operators that match go there"),
+    MER_CHOICE(single_consumer, "off", "off|output|group",
+               "an operator whose result one other reads joins it: consumers counted once, or "
+               "again after each merge"),
+    MER_BOOL(blocks, "false", "operators of one block of the network share a unit"),
+    MER_REAL(group_work_limit, "1", 0, 1,
+             "share of all work above which the single-consumer rule merges nothing"),
+    MER_REAL(
+        msr_cost_scale, "1", 0, 1e9,
+        "factor of the edge costs of msr files, some of which are seconds beside milliseconds"),
+    MER_BOOL(replication, "false",
+             "a stage may run on several units at once, each with other samples (PipeDream)"),
+    MER_BOOL(recompute, "false", "times and bytes with activations computed again (Piper files)"),
+    MER_INT(levels, "20", 2, 1000, "levels of priorities and of fusion"),
+    MER_CHOICE(what_if, "price", "off|price|search",
+               "with the answer: what links, memories, units and gaps would change, for the same "
+               "placement or an improved one"),
     {0}};
 
 extern const MerProblemClass mer_problem_place;

@@ -84,10 +84,8 @@ MerStatus mer_place_find_groups(const MerPlace *place, const MerPlaceOptions *op
 void mer_place_fuse(const MerPlace *place, const int *unit, const int *level, int *cluster,
                     MerArena *arena);
 
-/* cost/fusion_levels.c: levels by rule: the more bytes an operator would not have to read, the higher; or rising in topological
- * order, so that the last operators are merged first. */
+/* cost/fusion_levels.c: levels by rule: the more bytes an operator would not have to read, the higher. */
 void mer_place_fuse_greedy(const MerPlace *place, const int *unit, int *level);
-void mer_place_fuse_reverse(const MerPlace *place, int *level);
 
 /* cost/noise.c: a log-normal factor with standard deviation `sigma` of its logarithm, the same for the same plan and seed. */
 double mer_place_noise(uint64_t hash, uint64_t seed, double sigma);

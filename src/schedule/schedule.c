@@ -1,6 +1,7 @@
 /* Problem `schedule`: which core runs which job, and when (M3E and MAGMA, Kao and Krishna, HPCA 2022;
  * docs/scheduling.md). One task per group of jobs; two knobs per job, its core and its priority. */
 #include "base/name_table.h"
+#include "base/option_rows.h"
 #include "schedule/jobs/arrivals.h"
 #include "schedule/jobs/jobs_import.h"
 #include "schedule/jobs/schedule_deadlines.h"
@@ -10,7 +11,6 @@
 #include "schedule/table/layer_pricer.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 typedef struct Options {
@@ -24,41 +24,40 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"bandwidth", MER_OPTION_REAL, offsetof(Options, bandwidth), "0", 0, 1e15, NULL,
-     "bytes per cycle that all cores share; 0: the platform's"},
-    {"table", MER_OPTION_TEXT, offsetof(Options, table), "own", 0, 0, NULL,
-     "job analysis table: own, m3e-compat (the published artifact's numbers), or a file"},
-    {"cache", MER_OPTION_TEXT, offsetof(Options, cache), "auto", 0, 0, NULL,
-     "folder that keeps the prices of layers between runs; auto: the user's cache folder; off"},
-    {"select", MER_OPTION_TEXT, offsetof(Options, select), "", 0, 0, NULL,
-     "groups to schedule: mix:0, mix:0-9, a scenario, or numbers from 1"},
-    {"group_size", MER_OPTION_INT, offsetof(Options, group_size), "0", 0, 1000000, NULL,
-     "jobs of a group without dependencies inside, cut by the host's rule; 0: as the file says"},
-    {"batch_size", MER_OPTION_INT, offsetof(Options, batch_size), "1", 1, 65536, NULL,
-     "images of a network that is no job file"},
-    {"mini_batch", MER_OPTION_INT, offsetof(Options, mini_batch), "1", 1, 65536, NULL,
-     "images of one job; batch_size is a multiple of it"},
-    {"dependencies", MER_OPTION_CHOICE, offsetof(Options, dependencies), "graph", 0, 0,
-     "graph|chain|none",
-     "of a network that is no job file: its edges, one layer after the other, or none"},
-    {"flexible", MER_OPTION_CHOICE, offsetof(Options, flexible), "search", 0, 0, "search|align",
-     "shape of flexible arrays: lowest latency, or sides that divide the layer's dimensions"},
-    {"order", MER_OPTION_CHOICE, offsetof(Options, order), "auto", 0, 0, "auto|input|latency|m3e",
-     "order of the jobs' knobs: as given, by latency on all cores, or by the artifact's sort (auto "
-     "with its table)"},
-    {"arrivals", MER_OPTION_CHOICE, offsetof(Options, arrivals.process), "file", 0, 0,
-     "file|poisson", "of periodic models: as the file says, or at random at the same rate"},
-    {"deadline_ms", MER_OPTION_TEXTS, offsetof(Options, deadline_ms), "[]", 0, 0, NULL,
-     "MS or MODEL=MS: every request, or those of a model, must end so long after its release"},
-    {"rate", MER_OPTION_REAL, offsetof(Options, arrivals.rate), "1", 1e-6, 1e6, NULL,
-     "requests of periodic models over the same time, as a multiple of the file's; deadlines keep "
-     "their distance"},
-    {"jitter_ms", MER_OPTION_REAL, offsetof(Options, arrivals.jitter_ms), "0", 0, 1e9, NULL,
-     "a request of a periodic model comes up to this much later; its deadline stays"},
-    {"arrival_seed", MER_OPTION_INT, offsetof(Options, arrivals.seed), "1", 0, 9e15, NULL,
-     "of random arrivals, jitter and requests with a probability; 0: the run's seed"},
-    {"symmetry", MER_OPTION_BOOL, offsetof(Options, symmetry), "false", 0, 0, NULL,
-     "equal cores exchange queues so that the one with the earliest job comes first"},
+    MER_REAL(bandwidth, "0", 0, 1e15, "bytes per cycle that all cores share; 0: the platform's"),
+    MER_TEXT(table, "own",
+             "job analysis table: own, m3e-compat (the published artifact's numbers), or a file"),
+    MER_TEXT(
+        cache, "auto",
+        "folder that keeps the prices of layers between runs; auto: the user's cache folder; off"),
+    MER_TEXT(select, "", "groups to schedule: mix:0, mix:0-9, a scenario, or numbers from 1"),
+    MER_INT(
+        group_size, "0", 0, 1000000,
+        "jobs of a group without dependencies inside, cut by the host's rule; 0: as the file says"),
+    MER_INT(batch_size, "1", 1, 65536, "images of a network that is no job file"),
+    MER_INT(mini_batch, "1", 1, 65536, "images of one job; batch_size is a multiple of it"),
+    MER_CHOICE(dependencies, "graph", "graph|chain|none",
+               "of a network that is no job file: its edges, one layer after the other, or none"),
+    MER_CHOICE(
+        flexible, "search", "search|align",
+        "shape of flexible arrays: lowest latency, or sides that divide the layer's dimensions"),
+    MER_CHOICE(order, "auto", "auto|input|latency|m3e",
+               "order of the jobs' knobs: as given, by latency on all cores, or by the artifact's "
+               "sort (auto with its table)"),
+    MER_CHOICE_AT("arrivals", arrivals.process, "file", "file|poisson",
+                  "of periodic models: as the file says, or at random at the same rate"),
+    MER_TEXTS(
+        deadline_ms, "[]",
+        "MS or MODEL=MS: every request, or those of a model, must end so long after its release"),
+    MER_REAL_AT("rate", arrivals.rate, "1", 1e-6, 1e6,
+                "requests of periodic models over the same time, as a multiple of the file's; "
+                "deadlines keep their distance"),
+    MER_REAL_AT("jitter_ms", arrivals.jitter_ms, "0", 0, 1e9,
+                "a request of a periodic model comes up to this much later; its deadline stays"),
+    MER_INT_AT("arrival_seed", arrivals.seed, "1", 0, 9e15,
+               "of random arrivals, jitter and requests with a probability; 0: the run's seed"),
+    MER_BOOL(symmetry, "false",
+             "equal cores exchange queues so that the one with the earliest job comes first"),
     {0}};
 
 extern const MerProblemClass mer_problem_schedule;

@@ -1,7 +1,7 @@
 /* Plans of jobs as people read them and as `schedule.yaml` keeps them: a queue of job names per core. */
 #include "schedule/schedule_parts.h"
 
-#include "base/file.h"
+#include "mercator/text.h"
 #include "schedule/jobs/schedule_deadlines.h"
 
 #include <inttypes.h>

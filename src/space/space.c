@@ -1,8 +1,8 @@
 /* Points of a space: checking, counting, sampling and small steps; and the hash of the plans they decode to. */
 #include "mercator/space.h"
 
-#include "base/file.h"
 #include "mercator/plan.h"
+#include "mercator/text.h"
 
 #include <math.h>
 #include <string.h>

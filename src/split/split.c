@@ -2,78 +2,75 @@
  * the whole network. */
 #include "split/split_parts.h"
 
-#include "mercator/evaluator.h"
+#include "base/option_rows.h"
 #include "mercator/import.h"
 
-#include <stddef.h>
 #include <string.h>
 
 enum { QUICK_EPOCHS = 10 };
 
-#define OPTION(name) offsetof(MerSplitOptions, name)
+typedef MerSplitOptions Options;
+
 static const MerOption options[] = {
-    {"granularity", MER_OPTION_CHOICE, OPTION(granularity), "auto", 0, 0, "auto|count|channel",
-     "what a knob says: how many channels an option gets, or which option a channel gets; auto: "
-     "channel with a dataset, else count"},
-    {"tie", MER_OPTION_BOOL, OPTION(tie), "false", 0, 0, NULL,
-     "layers whose channels meet (Add, depthwise) share one assignment"},
-    {"operators", MER_OPTION_CHOICE, OPTION(operators), "replace", 0, 0, "replace|keep",
-     "may a unit for depthwise layers stand in for 3x3 convolutions and depthwise-separable pairs"},
-    {"pin", MER_OPTION_TEXTS, OPTION(pin), "[]", 0, 0, NULL,
-     "REGEX=UNIT or REGEX=OPTION: all channels of the layers that match go there"},
-    {"reduced", MER_OPTION_BOOL, OPTION(reduced), "false", 0, 0, NULL,
-     "search only layers where another option can keep up with the reference; the rest stays "
-     "there"},
-    {"dataset", MER_OPTION_TEXT, OPTION(train.dataset), "", 0, 0, NULL,
-     "images to train with: digits8x8 (built in), a folder, or a folder inside `data`; a built-in "
-     "network takes their size"},
-    {"quick", MER_OPTION_BOOL, OPTION(quick), "false", 0, 0, NULL,
-     "with a dataset: few epochs and three strengths, for a first look"},
-    {"missing", MER_OPTION_CHOICE, OPTION(missing), "refuse", 0, 0, "refuse|price",
-     "a dataset that is not there is an error, or splits are priced without training"},
-    {"data", MER_OPTION_TEXT, OPTION(train.data), "", 0, 0, NULL, "folder with folders of images"},
-    {"samples", MER_OPTION_INT, OPTION(train.samples), "0", 0, 1e9, NULL,
-     "images that are trained on; 0: all but those for validation"},
-    {"validation", MER_OPTION_REAL, OPTION(train.validation), "0.1", 0, 0.9, NULL,
-     "share of the training images that is kept for validation, drawn by the seed"},
-    {"batch_size", MER_OPTION_INT, OPTION(train.batch), "100", 1, 65536, NULL, "images per step"},
-    {"warmup_epochs", MER_OPTION_INT, OPTION(train.warmup_epochs), "30", 0, 100000, NULL,
-     "of the float network that every mapping starts from"},
-    {"warmup_rate", MER_OPTION_REAL, OPTION(train.warmup_rate), "0.1", 0, 100, NULL,
-     "of its weights at the start; falls by a cosine"},
-    {"warmup_updater", MER_OPTION_CHOICE, OPTION(train.warmup_updater), "sgd", 0, 0, "sgd|adam",
-     "of its weights: with momentum 0.9, or Adam with decay beside the gradient"},
-    {"weight_decay", MER_OPTION_REAL, OPTION(train.weight_decay), "5e-4", 0, 1, NULL,
-     "of the float network"},
-    {"flip", MER_OPTION_BOOL, OPTION(train.flip), "false", 0, 0, NULL,
-     "turn every second image round, left and right"},
-    {"shift", MER_OPTION_INT, OPTION(train.shift), "0", 0, 1000, NULL,
-     "move images by up to so many pixels (a crop of the padded image)"},
-    {"roll", MER_OPTION_INT, OPTION(train.roll), "0", 0, 1000, NULL,
-     "roll images by up to so many rows"},
-    {"noise", MER_OPTION_REAL, OPTION(train.noise), "0", 0, 100, NULL,
-     "deviation of noise on all images, the same in every epoch, as a share of their range"},
-    {"test_noise", MER_OPTION_REAL, OPTION(train.test_noise), "0", 0, 100, NULL,
-     "above 0: networks are also tried on test images with so much noise more"},
-    {"test_shift", MER_OPTION_INT, OPTION(train.test_shift), "0", 0, 1000, NULL,
-     "above 0: and on test images moved by up to so many pixels"},
-    {"warmup_cache", MER_OPTION_TEXT, OPTION(train.warmup_cache), "", 0, 0, NULL,
-     "folder that keeps float networks, so that runs with the same network, images and seed train "
-     "it once; results do not change"},
-    {"normalise", MER_OPTION_BOOL, OPTION(train.normalise), "false", 0, 0, NULL,
-     "mean 0 and deviation 1 in every channel of the images"},
-    {"signed_add", MER_OPTION_BOOL, OPTION(train.form.signed_add), "false", 0, 0, NULL,
-     "inputs of sums keep their sign; else they are cut at 0, as the integer sum has them"},
-    {"authors_ternary", MER_OPTION_BOOL, OPTION(train.form.authors_ternary), "false", 0, 0, NULL,
-     "scales of ternary weights from the shape of the layer, as the authors start; else from its "
-     "weights"},
-    {"training_seed", MER_OPTION_INT, OPTION(train.seed), "0", 0, 9e15, NULL,
-     "of weights, order and images; 0: that of the run"},
-    {"train_scales", MER_OPTION_BOOL, OPTION(train.form.train_scales), "false", 0, 0, NULL,
-     "scales of weights learn too"},
-    {"golden_inputs", MER_OPTION_INT, OPTION(golden_inputs), "1000", 1, 1e6, NULL,
-     "inputs that are exported beside a network, with its results: test images first, then random "
-     "bytes"},
+    MER_CHOICE(granularity, "auto", "auto|count|channel",
+               "what a knob says: how many channels an option gets, or which option a channel "
+               "gets; auto: channel with a dataset, else count"),
+    MER_BOOL(tie, "false", "layers whose channels meet (Add, depthwise) share one assignment"),
+    MER_CHOICE(operators, "replace", "replace|keep",
+               "may a unit for depthwise layers stand in for 3x3 convolutions and "
+               "depthwise-separable pairs"),
+    MER_TEXTS(pin, "[]",
+              "REGEX=UNIT or REGEX=OPTION: all channels of the layers that match go there"),
+    MER_BOOL(reduced, "false",
+             "search only layers where another option can keep up with the reference; the rest "
+             "stays there"),
+    MER_TEXT_AT("dataset", train.dataset, "",
+                "images to train with: digits8x8 (built in), a folder, or a folder inside `data`; "
+                "a built-in network takes their size"),
+    MER_BOOL(quick, "false", "with a dataset: few epochs and three strengths, for a first look"),
+    MER_CHOICE(missing, "refuse", "refuse|price",
+               "a dataset that is not there is an error, or splits are priced without training"),
+    MER_TEXT_AT("data", train.data, "", "folder with folders of images"),
+    MER_INT_AT("samples", train.samples, "0", 0, 1e9,
+               "images that are trained on; 0: all but those for validation"),
+    MER_REAL_AT("validation", train.validation, "0.1", 0, 0.9,
+                "share of the training images that is kept for validation, drawn by the seed"),
+    MER_INT_AT("batch_size", train.batch, "100", 1, 65536, "images per step"),
+    MER_INT_AT("warmup_epochs", train.warmup_epochs, "30", 0, 100000,
+               "of the float network that every mapping starts from"),
+    MER_REAL_AT("warmup_rate", train.warmup_rate, "0.1", 0, 100,
+                "of its weights at the start; falls by a cosine"),
+    MER_CHOICE_AT("warmup_updater", train.warmup_updater, "sgd", "sgd|adam",
+                  "of its weights: with momentum 0.9, or Adam with decay beside the gradient"),
+    MER_REAL_AT("weight_decay", train.weight_decay, "5e-4", 0, 1, "of the float network"),
+    MER_BOOL_AT("flip", train.flip, "false", "turn every second image round, left and right"),
+    MER_INT_AT("shift", train.shift, "0", 0, 1000,
+               "move images by up to so many pixels (a crop of the padded image)"),
+    MER_INT_AT("roll", train.roll, "0", 0, 1000, "roll images by up to so many rows"),
+    MER_REAL_AT(
+        "noise", train.noise, "0", 0, 100,
+        "deviation of noise on all images, the same in every epoch, as a share of their range"),
+    MER_REAL_AT("test_noise", train.test_noise, "0", 0, 100,
+                "above 0: networks are also tried on test images with so much noise more"),
+    MER_INT_AT("test_shift", train.test_shift, "0", 0, 1000,
+               "above 0: and on test images moved by up to so many pixels"),
+    MER_TEXT_AT("warmup_cache", train.warmup_cache, "",
+                "folder that keeps float networks, so that runs with the same network, images and "
+                "seed train it once; results do not change"),
+    MER_BOOL_AT("normalise", train.normalise, "false",
+                "mean 0 and deviation 1 in every channel of the images"),
+    MER_BOOL_AT(
+        "signed_add", train.form.signed_add, "false",
+        "inputs of sums keep their sign; else they are cut at 0, as the integer sum has them"),
+    MER_BOOL_AT("authors_ternary", train.form.authors_ternary, "false",
+                "scales of ternary weights from the shape of the layer, as the authors start; else "
+                "from its weights"),
+    MER_INT_AT("training_seed", train.seed, "0", 0, 9e15,
+               "of weights, order and images; 0: that of the run"),
+    MER_BOOL_AT("train_scales", train.form.train_scales, "false", "scales of weights learn too"),
+    MER_INT(golden_inputs, "1000", 1, 1e6,
+            "inputs that are exported beside a network, with its results: test images first, then "
+            "random bytes"),
     {0}};
 
 extern const MerProblemClass mer_problem_split;

@@ -129,8 +129,6 @@ typedef struct MerSplitPrice {        /* of a layer, or of all */
 } MerSplitPrice;
 
 MerSplitPrice mer_split_layer_cost(const MerSplit *split, int layer, const int *counts);
-/* Sum over layers; `searchable_only` leaves out the fixed ones (the tables of the papers). */
-MerSplitPrice mer_split_cost(const MerSplit *split, const MerSplitPlan *plan, bool searchable_only);
 /* Energy of units that work `busy` cycles side by side; a unit that is done idles until the last one is. */
 double mer_split_energy(const MerSplit *split, const double *busy);
 /* A price by MER_METRIC_CYCLES, _LATENCY or _ENERGY (NAN: unknown). */

@@ -1,10 +1,10 @@
 /* What the weights of each channel lose in each format, without data or training: squared error over the layer's squared weights. A
  * network without weights gets a few random ones per channel, by He's rule; their errors tell formats apart, not channels. */
+#include "base/stats.h"
 #include "split/split_parts.h"
 
 #include "mercator/rng.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { DRAWS = 64 /* random weights per channel */ };
@@ -97,33 +97,19 @@ static Weights random_weights(const MerSplitLayer *layer, uint64_t seed, MerAren
     return w;
 }
 
-typedef struct Ranked {
-    double loss;
-    int    channel;
-} Ranked;
-
-static int compare_losses(const void *a, const void *b)
-{
-    const Ranked *x = a, *y = b;
-    return x->loss != y->loss ? (x->loss < y->loss) - (x->loss > y->loss) : x->channel - y->channel;
-}
-
 /* By what a channel loses from the finest to the coarsest format. */
 static void rank_channels(MerSplitLayer *layer, bool is_known, int *ranking, MerArena *scratch)
 {
-    Ranked *list = MER_ARRAY(scratch, Ranked, layer->c_out);
+    double *gain = MER_ARRAY(scratch, double, layer->c_out);
     int     order[MER_SPLIT_MAX_OPTIONS];
     mer_split_by_precision(layer, order);
     const double *fine = layer->errors + (size_t)order[0] * (size_t)layer->c_out;
     const double *coarse =
         layer->errors + (size_t)order[layer->option_count - 1] * (size_t)layer->c_out;
     for (int c = 0; c < layer->c_out; c++) {
-        list[c] = (Ranked){is_known ? coarse[c] - fine[c] : 0, c};
+        gain[c] = is_known ? fine[c] - coarse[c] : 0;
     }
-    qsort(list, (size_t)layer->c_out, sizeof *list, compare_losses);
-    for (int c = 0; c < layer->c_out; c++) {
-        ranking[c] = list[c].channel;
-    }
+    mer_sort_order(gain, layer->c_out, ranking);
 }
 
 void mer_split_find_errors(MerSplitLayer *layer, const float *weights, uint64_t seed,

@@ -104,9 +104,7 @@ bool mer_split_layer_fits(const MerSplit *split, const MerSplitRules *rules, int
 /* The same for what must hold over all layers. */
 bool mer_split_network_fits(const MerSplit *split, const MerSplitRules *rules,
                             const MerSplitPlan *plan, MerCost *reason);
-/* Cycles that memory adds to a layer under MER_SPLIT_MEMORY_PRICE, to each unit's time. */
-void mer_split_memory_cycles(const MerSplit *split, int layer, const int *counts, double *cycles);
-/* mer_split_layer_cost and mer_split_cost with what memory adds. */
+/* mer_split_layer_cost with what memory adds, and the same of all layers. */
 MerSplitPrice mer_split_layer_price(const MerSplit *split, const MerSplitRules *rules, int layer,
                                     const int *counts);
 MerSplitPrice mer_split_price(const MerSplit *split, const MerSplitRules *rules,

@@ -4,6 +4,7 @@
 #include "place_support.h"
 #include "shared.h"
 
+#include "place/solve/partition_graph.h"
 #include "place/solve/placements.h"
 
 typedef struct Row {
@@ -59,7 +60,7 @@ static void test_round_robin_has_the_published_load(void **state)
 static void test_scotch_is_near_the_published_load(void **state)
 {
     (void)state;
-    for (int r = 0; r < ROWS && mer_place_has_scotch(); r++) {
+    for (int r = 0; r < ROWS && mer_partition_scotch; r++) {
         assert_close(run(rows[r].file, "maxload", "scotch"), rows[r].scotch, 0.1);
     }
 }

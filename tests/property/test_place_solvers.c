@@ -4,6 +4,7 @@
 #include "place_random.h"
 
 #include "place/solve/annealing_chains.h"
+#include "place/solve/partition_graph.h"
 #include "place/solve/placements.h"
 
 typedef struct Case {
@@ -186,8 +187,8 @@ static const char *const solvers[] = {"single",
 
 static bool is_built_in(const char *solver)
 {
-    return (strncmp(solver, "metis", 5) != 0 || mer_place_has_metis()) &&
-           (strncmp(solver, "scotch", 6) != 0 || mer_place_has_scotch());
+    return (strncmp(solver, "metis", 5) != 0 || mer_partition_metis) &&
+           (strncmp(solver, "scotch", 6) != 0 || mer_partition_scotch);
 }
 
 /* What was refused, if anything, is of a kind that a placement within the space can be refused for. */

@@ -239,9 +239,8 @@ static void test_the_last_trial_is_the_best_of_the_most_likely_placements(void *
 static void test_refused_placements_alone_are_survived(void **state)
 {
     (void)state;
-    static const char *const references[] = {SMALL, "go:hidden=16,heads=2,start=none",
-                                             "go:hidden=16,heads=2,ratio=joint"};
-    for (int r = 0; r < 3; r++) {
+    static const char *const references[] = {SMALL, "go:hidden=16,heads=2,start=none"};
+    for (int r = 0; r < 2; r++) {
         Session *s = session_open(references[r], chain(12, 2, 0), 60, 2);
         s->is_always_refused = true;
         session_run(s, 60, 16);
@@ -249,9 +248,8 @@ static void test_refused_placements_alone_are_survived(void **state)
     }
 }
 
-static const char *const kinds[] = {
-    SMALL, "go:hidden=16,heads=2,start=none,rounds=2,rollouts=4",
-    SMALL ",rounds=2,siblings=2,improve=0.5,warm_up=0.2,dropout=0.1,ratio=joint"};
+static const char *const kinds[] = {SMALL, "go:hidden=16,heads=2,start=none,rounds=2,rollouts=4",
+                                    SMALL ",rounds=2,improve=0.5,warm_up=0.2,dropout=0.1"};
 enum { KINDS = 3 };
 
 static void test_a_saved_state_goes_on_with_the_same_points(void **state)

@@ -3,6 +3,7 @@
 #include "place_random.h"
 
 #include "place/solve/ideals.h"
+#include "place/solve/partition_graph.h"
 #include "place/solve/placements.h"
 
 /* `count` nodes of 10 us and 10 bytes without edges; on a host ten times slower. */
@@ -271,12 +272,12 @@ static void test_partitioners_cut_the_cheap_edge(void **state)
         nodes.transfer_us[n] = n == 3 ? 1 : 50;
     }
     const MerPlace *place = open_nodes(&nodes, 2, 1000);
-    if (mer_place_has_metis()) {
-        assert_true(mer_place_metis(place, false, 1, unit));
+    if (mer_partition_metis) {
+        assert_true(mer_place_partition(place, mer_partition_metis, false, 1, unit));
         assert_true(unit[0] == unit[3] && unit[4] == unit[7] && unit[3] != unit[4]);
     }
-    if (mer_place_has_scotch()) {
-        assert_true(mer_place_scotch(place, false, 1, unit));
+    if (mer_partition_scotch) {
+        assert_true(mer_place_partition(place, mer_partition_scotch, false, 1, unit));
         assert_true(unit[0] == unit[3] && unit[4] == unit[7] && unit[3] != unit[4]);
     }
 }

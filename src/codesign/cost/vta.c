@@ -1,11 +1,11 @@
 /* Evaluator `vta`: the time of the layer's instruction stream on the core of the plan, and its energy where the
  * platform has constants (docs/codesign-model.md). */
+#include "base/option_rows.h"
 #include "codesign/codesign.h"
 #include "codesign/cost/timing.h"
 #include "codesign/cost/vta_views.h"
 
 #include <math.h>
-#include <stddef.h>
 
 typedef struct Options {
     int     uops, over;
@@ -17,21 +17,17 @@ typedef struct Options {
 enum { OVER_REFUSE, OVER_PENALTY };
 
 static const MerOption options[] = {
-    {"uops", MER_OPTION_CHOICE, offsetof(Options, uops), "single", 0, 0, "single|exact",
-     "loads of micro-ops that are priced: one at the start, as the constants were fitted, or every "
-     "one"},
-    {"max_power_mw", MER_OPTION_REAL, offsetof(Options, max_power_mw), "0", 0, 1e9, NULL,
-     "most mean power of a layer in mW; 0: no limit"},
-    {"max_energy_mj", MER_OPTION_REAL, offsetof(Options, max_energy_mj), "0", 0, 1e9, NULL,
-     "most energy of a layer in mJ; 0: no limit"},
-    {"over", MER_OPTION_CHOICE, offsetof(Options, over), "refuse", 0, 0, "refuse|penalty",
-     "plans over a limit: refused, or their time counts as many times as they exceed it"},
-    {"measure_s", MER_OPTION_REAL, offsetof(Options, measure_s), "5", 0, 1e6, NULL,
-     "time on a board: seconds of a measurement beside the runs of the layer"},
-    {"measure_runs", MER_OPTION_INT, offsetof(Options, measure_runs), "12", 0, 1e6, NULL,
-     "time on a board: runs of the layer in a measurement"},
-    {"fail_s", MER_OPTION_REAL, offsetof(Options, fail_s), "1", 0, 1e6, NULL,
-     "time on a board: seconds of a measurement that is refused"},
+    MER_CHOICE(uops, "single", "single|exact",
+               "loads of micro-ops that are priced: one at the start, as the constants were "
+               "fitted, or every one"),
+    MER_REAL(max_power_mw, "0", 0, 1e9, "most mean power of a layer in mW; 0: no limit"),
+    MER_REAL(max_energy_mj, "0", 0, 1e9, "most energy of a layer in mJ; 0: no limit"),
+    MER_CHOICE(over, "refuse", "refuse|penalty",
+               "plans over a limit: refused, or their time counts as many times as they exceed it"),
+    MER_REAL(measure_s, "5", 0, 1e6,
+             "time on a board: seconds of a measurement beside the runs of the layer"),
+    MER_INT(measure_runs, "12", 0, 1e6, "time on a board: runs of the layer in a measurement"),
+    MER_REAL(fail_s, "1", 0, 1e6, "time on a board: seconds of a measurement that is refused"),
     {0}};
 
 typedef struct Energy { /* pJ; all 0: unknown */

@@ -5,6 +5,7 @@
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/option_rows.h"
 #include "mercator/evaluator.h"
 
 #include <dirent.h>
@@ -20,19 +21,14 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"number", MER_OPTION_INT, offsetof(Options, number), "1", 1, 1e6, NULL,
-     "runs per sample at least"},
-    {"repeat", MER_OPTION_INT, offsetof(Options, repeat), "9", 1, 1e4, NULL,
-     "samples, of which the median without outliers counts"},
-    {"min_ms", MER_OPTION_REAL, offsetof(Options, min_ms), "5", 0, 1e5, NULL,
-     "least time of a sample in ms; short kernels run more often"},
-    {"clock", MER_OPTION_CHOICE, offsetof(Options, clock), "cpu", 0, 0, "cpu|wall",
-     "of kernels with one thread: processor time, which others on the machine do not lengthen, or "
-     "wall time; several threads are timed by the wall clock"},
-    {"build_timeout_s", MER_OPTION_REAL, offsetof(Options, build_timeout_s), "10", 0.01, 1e5, NULL,
-     "seconds that the compiler may take"},
-    {"run_timeout_s", MER_OPTION_REAL, offsetof(Options, run_timeout_s), "10", 0.01, 1e5, NULL,
-     "seconds that check and measurement may take"},
+    MER_INT(number, "1", 1, 1e6, "runs per sample at least"),
+    MER_INT(repeat, "9", 1, 1e4, "samples, of which the median without outliers counts"),
+    MER_REAL(min_ms, "5", 0, 1e5, "least time of a sample in ms; short kernels run more often"),
+    MER_CHOICE(clock, "cpu", "cpu|wall",
+               "of kernels with one thread: processor time, which others on the machine do not "
+               "lengthen, or wall time; several threads are timed by the wall clock"),
+    MER_REAL(build_timeout_s, "10", 0.01, 1e5, "seconds that the compiler may take"),
+    MER_REAL(run_timeout_s, "10", 0.01, 1e5, "seconds that check and measurement may take"),
     {0}};
 
 typedef struct State {

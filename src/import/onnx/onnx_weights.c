@@ -4,6 +4,7 @@
  * and only if that keeps the number of parameters (a weight that is used in two forms counts once). */
 #include "import/onnx/onnx.h"
 
+#include "base/sets.h"
 #include "graph/derive.h"
 
 #include <string.h>
@@ -17,25 +18,10 @@ typedef struct Folder {
     MerGraph *graph;
     int      *producer;    /* per value: constant operator, -1: none */
     bool     *is_constant; /* per operator */
-    int      *parent;      /* per operator: union-find */
+    int      *parent;      /* per operator: mer_sets_new */
     int      *reader;      /* per value: 1 + first constant operator that reads it */
     Group    *groups;
 } Folder;
-
-static int root_of(Folder *folder, int op)
-{
-    while (folder->parent[op] != op) {
-        folder->parent[op] = folder->parent[folder->parent[op]];
-        op = folder->parent[op];
-    }
-    return op;
-}
-
-static void join(Folder *folder, int a, int b)
-{
-    int first = root_of(folder, a), second = root_of(folder, b);
-    folder->parent[first > second ? first : second] = first < second ? first : second;
-}
 
 static bool is_random(const char *source)
 {
@@ -84,10 +70,10 @@ static void connect(Folder *folder, int op)
     for (int k = 0; k < node->input_count; k++) {
         int value = node->inputs[k];
         if (folder->producer[value] >= 0)
-            join(folder, op, folder->producer[value]);
+            mer_sets_join(folder->parent, op, folder->producer[value]);
         else if (folder->reader[value] != 0 &&
                  mer_type_is_parameter(folder->graph->values[value].type))
-            join(folder, op, folder->reader[value] - 1);
+            mer_sets_join(folder->parent, op, folder->reader[value] - 1);
         folder->reader[value] = op + 1;
     }
 }
@@ -112,7 +98,7 @@ static void count_group(Folder *folder, const bool *is_read_outside)
         int             op = folder->producer[i] >= 0 ? folder->producer[i] : folder->reader[i] - 1;
         if (op < 0)
             continue;
-        Group *group = &folder->groups[root_of(folder, op)];
+        Group *group = &folder->groups[mer_sets_root(folder->parent, op)];
         bool   is_used = is_read_outside[i] || value->is_output;
         if (folder->producer[i] < 0) {
             add_parameters(value, group, &group->source_parameters);
@@ -128,7 +114,7 @@ static void remove_folded(Folder *folder)
     MerGraph *graph = folder->graph;
     int       kept = 0;
     for (int i = 0; i < graph->op_count; i++) {
-        const Group *group = &folder->groups[root_of(folder, i)];
+        const Group *group = &folder->groups[mer_sets_root(folder->parent, i)];
         bool         is_folded = folder->is_constant[i] && !group->is_kept &&
                          group->source_parameters == group->result_parameters;
         if (!is_folded) {
@@ -149,15 +135,13 @@ void mer_onnx_fold_weights(OnnxContext *context)
            .graph = graph,
            .producer = MER_ARRAY(scratch, int, graph->value_count + 1),
            .is_constant = MER_ARRAY(scratch, bool, graph->op_count + 1),
-           .parent = MER_ARRAY(scratch, int, graph->op_count + 1),
+           .parent = mer_sets_new(graph->op_count, scratch),
            .reader = MER_ARRAY(scratch, int, graph->value_count + 1),
            .groups = MER_ARRAY(scratch, Group, graph->op_count + 1),
     };
     bool *is_read_outside = MER_ARRAY(scratch, bool, graph->value_count + 1);
     for (int i = 0; i < graph->value_count; i++)
         folder.producer[i] = -1;
-    for (int i = 0; i < graph->op_count; i++)
-        folder.parent[i] = i;
     find_constant_ops(&folder, context);
     for (int i = 0; i < graph->op_count; i++) {
         if (folder.is_constant[i])

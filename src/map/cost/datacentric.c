@@ -2,6 +2,7 @@
  * MICRO 2019). `mode=compat` gives MAESTRO's numbers, also where they are wrong; `mode=strict`
  * refuses mappings that do not do all of the layer's work or overflow a buffer, and prices energy
  * with the platform's accesses (L2, L1 and MACs). DRAM and the network have no energy here. */
+#include "base/option_rows.h"
 #include "layer/datacentric_plan.h"
 #include "map/cost/map_views.h"
 #include "map/directives/directives.h"
@@ -10,7 +11,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,38 +24,31 @@ typedef struct Options {
 } Options;
 
 /* MAESTRO's own name of an option. */
-#define ALIAS(name, field)                                                                         \
-    {                                                                                              \
-        name, MER_OPTION_INT, offsetof(Options, field), NULL, 0, 2147483647, NULL, NULL            \
-    }
-#define NUMBER(field, least, text)                                                                 \
-    {                                                                                              \
-#field, MER_OPTION_INT, offsetof(Options, field), "0", least, 2147483647, NULL, text       \
-    }
+#define ALIAS(name, field) MER_INT_AT(name, field, NULL, 0, INT32_MAX, NULL)
 static const MerOption options[] = {
-    {"mode", MER_OPTION_CHOICE, offsetof(Options, mode), "strict", 0, 0, "strict|compat",
-     "refuse mappings that MAESTRO prices wrongly, or give its numbers whatever they are"},
-    NUMBER(num_pes, 0, "processing elements; 0: the platform's"),
-    NUMBER(noc_bw, 0,
-           "elements per cycle on the network of every cluster level; 0: the platform's"),
-    {"noc_hops", MER_OPTION_INT, offsetof(Options, noc_hops), "1", 1, 1e6, NULL,
-     "hops of the network"},
-    {"noc_hop_latency", MER_OPTION_INT, offsetof(Options, noc_hop_latency), "-1", -1, 1e6, NULL,
-     "cycles per hop; -1: the platform's"},
-    NUMBER(offchip_bw, 0, "elements per cycle to and from DRAM; 0: the platform's"),
-    NUMBER(simd_lanes, 0, "MACs per cycle of a PE; 0: the platform's"),
-    NUMBER(l1_size, 0, "elements of L1 in each PE; 0: the platform's"),
-    NUMBER(l2_size, 0, "elements of L2; 0: the platform's"),
-    {"l1_energy", MER_OPTION_REAL, offsetof(Options, l1_energy), "0", 0, 1e9, NULL,
-     "energy of an L1 access in MACs; 0: the platform's, MAESTRO's 1.68 in compat"},
-    {"l2_energy", MER_OPTION_REAL, offsetof(Options, l2_energy), "0", 0, 1e9, NULL,
-     "energy of an L2 access in MACs; 0: the platform's, MAESTRO's 18.61 in compat"},
-    {"mac_pj", MER_OPTION_REAL, offsetof(Options, mac_pj), "0", 0, 1e9, NULL,
-     "energy of a MAC; 0: the platform's, MAESTRO's 0.23 in compat"},
-    {"every_level", MER_OPTION_BOOL, offsetof(Options, every_level), "false", 0, 0, NULL,
-     "strict: refuse mappings whose inner clusters leave out work at the edge of a tile"},
-    {"exact_strides", MER_OPTION_BOOL, offsetof(Options, exact_strides), "true", 0, 0, NULL,
-     "count the outputs of strided tiles exactly, which MAESTRO does only for tiles of one output"},
+    MER_CHOICE(
+        mode, "strict", "strict|compat",
+        "refuse mappings that MAESTRO prices wrongly, or give its numbers whatever they are"),
+    MER_INT(num_pes, "0", 0, INT32_MAX, "processing elements; 0: the platform's"),
+    MER_INT(noc_bw, "0", 0, INT32_MAX,
+            "elements per cycle on the network of every cluster level; 0: the platform's"),
+    MER_INT(noc_hops, "1", 1, 1e6, "hops of the network"),
+    MER_INT(noc_hop_latency, "-1", -1, 1e6, "cycles per hop; -1: the platform's"),
+    MER_INT(offchip_bw, "0", 0, INT32_MAX,
+            "elements per cycle to and from DRAM; 0: the platform's"),
+    MER_INT(simd_lanes, "0", 0, INT32_MAX, "MACs per cycle of a PE; 0: the platform's"),
+    MER_INT(l1_size, "0", 0, INT32_MAX, "elements of L1 in each PE; 0: the platform's"),
+    MER_INT(l2_size, "0", 0, INT32_MAX, "elements of L2; 0: the platform's"),
+    MER_REAL(l1_energy, "0", 0, 1e9,
+             "energy of an L1 access in MACs; 0: the platform's, MAESTRO's 1.68 in compat"),
+    MER_REAL(l2_energy, "0", 0, 1e9,
+             "energy of an L2 access in MACs; 0: the platform's, MAESTRO's 18.61 in compat"),
+    MER_REAL(mac_pj, "0", 0, 1e9, "energy of a MAC; 0: the platform's, MAESTRO's 0.23 in compat"),
+    MER_BOOL(every_level, "false",
+             "strict: refuse mappings whose inner clusters leave out work at the edge of a tile"),
+    MER_BOOL(exact_strides, "true",
+             "count the outputs of strided tiles exactly, which MAESTRO does only for tiles of one "
+             "output"),
     ALIAS("l1_size_cstr", l1_size),
     ALIAS("l2_size_cstr", l2_size),
     ALIAS("noc_bw_cstr", noc_bw),

@@ -2,12 +2,12 @@
  * 2019). The arithmetic is in loopnest_model.c and loopnest_traffic.c; this file is the plug-in. */
 #include "map/cost/loopnest.h"
 
+#include "base/option_rows.h"
 #include "map/cost/map_views.h"
 #include "map/map.h"
 #include "mercator/json.h"
 
 #include <math.h>
-#include <stddef.h>
 
 typedef struct Options {
     int  halo, axes;
@@ -15,12 +15,11 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"halo", MER_OPTION_CHOICE, offsetof(Options, halo), "shared", 0, 0, "shared|timeloop",
-     "rows that neighbouring children share: counted once, or as Timeloop counts them"},
-    {"axes", MER_OPTION_CHOICE, offsetof(Options, axes), "shared", 0, 0, "shared|exclusive",
-     "whether one dimension may be spread over both axes of a fan-out"},
-    {"ramp", MER_OPTION_BOOL, offsetof(Options, ramp), "false", 0, 0, NULL,
-     "add the time of the first fill of every level"},
+    MER_CHOICE(halo, "shared", "shared|timeloop",
+               "rows that neighbouring children share: counted once, or as Timeloop counts them"),
+    MER_CHOICE(axes, "shared", "shared|exclusive",
+               "whether one dimension may be spread over both axes of a fan-out"),
+    MER_BOOL(ramp, "false", "add the time of the first fill of every level"),
     {0}};
 
 static MerStatus open_loopnest(void *state, const MerProblem *problem, const void *given,

@@ -5,7 +5,6 @@
 
 #include "layer/directive_plan.h"
 #include "map/nest/nest_plan.h"
-#include "mercator/arena.h"
 #include "mercator/view.h"
 
 enum { MER_LEVEL_COUNTS = 3 };

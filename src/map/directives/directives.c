@@ -4,7 +4,6 @@
 #include "map/nest/factors.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MOST_CHOICES = 16 };
 

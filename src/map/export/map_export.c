@@ -1,12 +1,12 @@
 /* Mappings in the forms that other tools read. */
 #include "map/export/map_export.h"
 
-#include "base/file.h"
 #include "layer/directive_format.h"
 #include "layer/op_format.h"
 #include "map/directives/directives.h"
 #include "map/export/timeloop_mapping.h"
 #include "map/nest/nest_format.h"
+#include "mercator/text.h"
 
 #include <ctype.h>
 #include <math.h>

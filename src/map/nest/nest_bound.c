@@ -5,7 +5,6 @@
 #include "map/nest/factors.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double MAX_TILES = 4e6; /* beyond this B2 falls back to the compulsory words */
 

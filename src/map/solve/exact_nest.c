@@ -4,10 +4,10 @@
  * what is still open always says how far the best nest can be from the optimum. */
 #include "map/solve/exact_nest.h"
 
+#include "base/option_rows.h"
 #include "map/map.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +20,7 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"start", MER_OPTION_INT, offsetof(Options, start), "60000", 0, 1e9, NULL,
-     "evaluations of the annealing that finds a nest to start from"},
+    MER_INT(start, "60000", 0, 1e9, "evaluations of the annealing that finds a nest to start from"),
     {0}};
 
 typedef struct Mask {

@@ -2,10 +2,9 @@
  * outside, takes them in, computes, and gives its results out; operators on hosts run as soon as they can, any number side by
  * side (Tarnawski et al., NeurIPS 2020; docs/placement.md, "calls"). */
 #include "place/cost/calls.h"
+#include "base/option_rows.h"
 #include "mercator/evaluator.h"
 #include "place/cost/what_if.h"
-
-#include <stddef.h>
 
 typedef struct Options {
     int64_t max_calls, noise_seed;
@@ -14,14 +13,11 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"max_calls", MER_OPTION_INT, offsetof(Options, max_calls), "1", 1, 1e6, NULL,
-     "how often an accelerator may be called, one call after the other"},
-    {"price_infeasible", MER_OPTION_BOOL, offsetof(Options, price_infeasible), "false", 0, 0, NULL,
-     "give the value of placements that are refused, too"},
-    {"noise", MER_OPTION_REAL, offsetof(Options, noise), "0", 0, 10, NULL,
-     "standard deviation of the logarithm of what the search is told"},
-    {"noise_seed", MER_OPTION_INT, offsetof(Options, noise_seed), "1", 0, 9e15, NULL,
-     "of that noise"},
+    MER_INT(max_calls, "1", 1, 1e6,
+            "how often an accelerator may be called, one call after the other"),
+    MER_BOOL(price_infeasible, "false", "give the value of placements that are refused, too"),
+    MER_REAL(noise, "0", 0, 10, "standard deviation of the logarithm of what the search is told"),
+    MER_INT(noise_seed, "1", 0, 9e15, "of that noise"),
     {0}};
 
 typedef struct State {

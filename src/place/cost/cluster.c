@@ -3,33 +3,31 @@
  * (NeurIPS 2019). */
 #include "place/cost/cluster.h"
 
-#include <stddef.h>
+#include "base/option_rows.h"
+
 #include <string.h>
 
-#define OPTION(name) offsetof(MerClusterOptions, name)
+typedef MerClusterOptions Options;
+
 static const MerOption options[] = {
-    {"preset", MER_OPTION_CHOICE, OPTION(preset), "none", 0, 0, "none|placeto",
-     "placeto: the rules of Placeto's simulator with its constants, instead of the platform's "
-     "links"},
-    {"link_model", MER_OPTION_CHOICE, OPTION(link_model), "pair", 0, 0, "pair|bus|path|both_ends",
-     "a queue per directed link or bus; one outgoing bus per unit, which reaches all readers at "
-     "once; "
-     "link after link in parts; one line per unit for all that it sends and receives"},
-    {"overlap", MER_OPTION_BOOL, OPTION(overlap), "true", 0, 0, NULL,
-     "a unit computes while it sends and receives"},
-    {"segment_bytes", MER_OPTION_REAL, OPTION(segment_bytes), "16777216", 1, 1e18, NULL,
-     "link_model=path: size of the parts of a result"},
-    {"max_segments", MER_OPTION_INT, OPTION(max_segments), "8", 1, 1000, NULL,
-     "link_model=path: parts of a result at most"},
-    {"tie_order", MER_OPTION_CHOICE, OPTION(tie_order), "name", 0, 0, "name|numeric|topological",
-     "preset=placeto: what is done first of what happens at the same time"},
-    {"limits", MER_OPTION_BOOL, OPTION(limits), "true", 0, 0, NULL,
-     "false: memory limits and groups that share a unit do not matter, as in published runs"},
-    {"price_infeasible", MER_OPTION_BOOL, OPTION(price_infeasible), "false", 0, 0, NULL,
-     "give the value of placements that are refused, too"},
-    {"noise", MER_OPTION_REAL, OPTION(noise), "0", 0, 10, NULL,
-     "standard deviation of the logarithm of what the search is told"},
-    {"noise_seed", MER_OPTION_INT, OPTION(noise_seed), "1", 0, 9e15, NULL, "of that noise"},
+    MER_CHOICE(preset, "none", "none|placeto",
+               "placeto: the rules of Placeto's simulator with its constants, instead of the "
+               "platform's links"),
+    MER_CHOICE(
+        link_model, "pair", "pair|bus|path|both_ends",
+        "a queue per directed link or bus; one outgoing bus per unit, which reaches all readers at "
+        "once; link after link in parts; one line per unit for all that it sends and receives"),
+    MER_BOOL(overlap, "true", "a unit computes while it sends and receives"),
+    MER_REAL(segment_bytes, "16777216", 1, 1e18, "link_model=path: size of the parts of a result"),
+    MER_INT(max_segments, "8", 1, 1000, "link_model=path: parts of a result at most"),
+    MER_CHOICE(tie_order, "name", "name|numeric|topological",
+               "preset=placeto: what is done first of what happens at the same time"),
+    MER_BOOL(
+        limits, "true",
+        "false: memory limits and groups that share a unit do not matter, as in published runs"),
+    MER_BOOL(price_infeasible, "false", "give the value of placements that are refused, too"),
+    MER_REAL(noise, "0", 0, 10, "standard deviation of the logarithm of what the search is told"),
+    MER_INT(noise_seed, "1", 0, 9e15, "of that noise"),
     {0}};
 
 static void describe_units(MerCluster *cluster, MerArena *arena)

@@ -3,10 +3,8 @@
 #ifndef MERCATOR_PLACE_COST_CLUSTER_H
 #define MERCATOR_PLACE_COST_CLUSTER_H
 
-#include "mercator/evaluator.h"
 #include "place/cost/fusion.h"
 #include "place/cost/what_if.h"
-#include "place/place_parts.h"
 
 typedef enum MerLinkModel { /* as the option `link_model` lists them */
                             MER_LINKS_PAIR,

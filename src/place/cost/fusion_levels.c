@@ -25,10 +25,3 @@ void mer_place_fuse_greedy(const MerPlace *place, const int *unit, int *level)
         level[o] = bytes > 0 ? (int)fmax(1, wanted) : 0;
     }
 }
-
-void mer_place_fuse_reverse(const MerPlace *place, int *level)
-{
-    for (int o = 0; o < place->op_count; o++) {
-        level[o] = 1 + (int)((int64_t)o * (place->levels - 1) / place->op_count);
-    }
-}

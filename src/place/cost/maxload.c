@@ -1,11 +1,11 @@
 /* Evaluator `maxload`: the time per sample of a full pipeline is the largest load of a unit, its operators plus the results that
  * cross its border (Tarnawski et al., NeurIPS 2020; docs/placement.md, "maxload"). Stages on several units as PipeDream prices
  * them (Narayanan et al., SOSP 2019). */
+#include "base/option_rows.h"
 #include "mercator/evaluator.h"
 #include "place/cost/what_if.h"
 #include "place/place_parts.h"
 
-#include <stddef.h>
 #include <string.h>
 
 typedef struct Options {
@@ -16,20 +16,16 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"transfer", MER_OPTION_CHOICE, offsetof(Options, transfer), "sum", 0, 0, "sum|max",
-     "transfers add to the operators of a unit, or run beside them"},
-    {"require_contiguous", MER_OPTION_BOOL, offsetof(Options, require_contiguous), "false", 0, 0,
-     NULL, "refuse placements whose units are no chain"},
-    {"charge_activations", MER_OPTION_BOOL, offsetof(Options, charge_activations), "false", 0, 0,
-     NULL, "of pipeline profiles: results between stages take time too"},
-    {"bandwidth", MER_OPTION_REAL, offsetof(Options, bandwidth), "0", 0, 1e18, NULL,
-     "bytes per second between replicas of a stage; 0: the platform's fastest link"},
-    {"price_infeasible", MER_OPTION_BOOL, offsetof(Options, price_infeasible), "false", 0, 0, NULL,
-     "give the value of placements that are refused, too"},
-    {"noise", MER_OPTION_REAL, offsetof(Options, noise), "0", 0, 10, NULL,
-     "standard deviation of the logarithm of what the search is told"},
-    {"noise_seed", MER_OPTION_INT, offsetof(Options, noise_seed), "1", 0, 9e15, NULL,
-     "of that noise"},
+    MER_CHOICE(transfer, "sum", "sum|max",
+               "transfers add to the operators of a unit, or run beside them"),
+    MER_BOOL(require_contiguous, "false", "refuse placements whose units are no chain"),
+    MER_BOOL(charge_activations, "false",
+             "of pipeline profiles: results between stages take time too"),
+    MER_REAL(bandwidth, "0", 0, 1e18,
+             "bytes per second between replicas of a stage; 0: the platform's fastest link"),
+    MER_BOOL(price_infeasible, "false", "give the value of placements that are refused, too"),
+    MER_REAL(noise, "0", 0, 10, "standard deviation of the logarithm of what the search is told"),
+    MER_INT(noise_seed, "1", 0, 9e15, "of that noise"),
     {0}};
 
 typedef struct State {

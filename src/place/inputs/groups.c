@@ -3,6 +3,7 @@
 #include "place/inputs/groups.h"
 
 #include "base/key_table.h"
+#include "base/sets.h"
 #include "mercator/text.h"
 
 #include <regex.h>
@@ -10,12 +11,7 @@
 
 int mer_group_root(MerGroupForest *forest, int op)
 {
-    int *parent = forest->parent;
-    while (parent[op] != op) {
-        parent[op] = parent[parent[op]];
-        op = parent[op];
-    }
-    return op;
+    return mer_sets_root(forest->parent, op);
 }
 
 void mer_group_join(MerGroupForest *forest, int into, int from)
@@ -24,7 +20,7 @@ void mer_group_join(MerGroupForest *forest, int into, int from)
     forest->work[into] += forest->work[from];
 }
 
-/* The first operator stays the root: paths are halved as they are walked, which keeps them short. */
+/* The first operator stays the root. */
 void mer_group_merge(MerGroupForest *forest, int a, int b)
 {
     a = mer_group_root(forest, a);
@@ -38,14 +34,13 @@ void mer_group_merge(MerGroupForest *forest, int a, int b)
 static MerGroupForest plant(const MerPlace *place, MerArena *scratch)
 {
     MerGroupForest forest = {.count = place->op_count,
-                             .parent = MER_ARRAY(scratch, int, place->op_count),
+                             .parent = mer_sets_new(place->op_count, scratch),
                              .work = MER_ARRAY(scratch, double, place->op_count)};
     for (int o = 0; o < place->op_count; o++) {
         double least = INFINITY;
         for (int u = 0; u < place->unit_count; u++) {
             least = fmin(least, place->time_us[(size_t)o * (size_t)place->unit_count + (size_t)u]);
         }
-        forest.parent[o] = o;
         forest.work[o] = least < INFINITY ? least : 0;
         forest.total += forest.work[o];
     }

@@ -4,10 +4,9 @@
 #ifndef MERCATOR_PLACE_SOLVE_ANNEALING_CHAINS_H
 #define MERCATOR_PLACE_SOLVE_ANNEALING_CHAINS_H
 
+#include "base/option_rows.h"
 #include "place/solve/load_annealing.h"
 #include "place/solve/point_annealing.h"
-
-#include <stddef.h>
 
 typedef struct MerChainOptions {
     int64_t moves, evaluations; /* -1: by the size of the graph */
@@ -15,24 +14,22 @@ typedef struct MerChainOptions {
     double  hot, cold;
 } MerChainOptions;
 
-/* Lines of an option table whose struct has such a field. */
+/* Rows of an option table whose `Options` has `MerChainOptions chains`. */
 /* clang-format off */
-#define MER_CHAIN_OPTIONS(Options, field)                                                          \
-    {"moves", MER_OPTION_INT, offsetof(Options, field.moves), "-1", -1, 1e15, NULL,                \
-     "moves of annealing, of all chains together, where loads price them; -1: 100,000 per group, " \
-     "24 million at most"},                                                                        \
-    {"evaluations", MER_OPTION_INT, offsetof(Options, field.evaluations), "-1", -1, 1e12, NULL,    \
-     "the same where the evaluator prices them; -1: 20 million over the number of operators, "     \
-     "200 at least, 1,000 per group and 100,000 at most"},                                         \
-    {"chains", MER_OPTION_INT, offsetof(Options, field.chains), "8", 1, 1024, NULL,                \
-     "chains of annealing"},                                                                       \
-    {"rounds", MER_OPTION_INT, offsetof(Options, field.rounds), "8", 1, 1000, NULL,                \
-     "times the chains cool down, each longer than the last; in between half take over the best"}, \
-    {"hot", MER_OPTION_REAL, offsetof(Options, field.hot), "0.1", 1e-12, 1e3, NULL,                \
-     "first temperature of random placements, as a part of the mean load; given ones begin with "  \
-     "3, 10 and 30 % of it, by the evaluator with 1, 3 and 10 %"},                                 \
-    {"cold", MER_OPTION_REAL, offsetof(Options, field.cold), "0.00001", 1e-15, 1e3, NULL,          \
-     "last temperature, likewise"}
+#define MER_CHAIN_OPTIONS \
+    MER_INT_AT("moves", chains.moves, "-1", -1, 1e15, \
+        "moves of annealing, of all chains together, where loads price them; -1: 100,000 per group, " \
+        "24 million at most"), \
+    MER_INT_AT("evaluations", chains.evaluations, "-1", -1, 1e12, \
+        "the same where the evaluator prices them; -1: 20 million over the number of operators, " \
+        "200 at least, 1,000 per group and 100,000 at most"), \
+    MER_INT_AT("chains", chains.chains, "8", 1, 1024, "chains of annealing"), \
+    MER_INT_AT("rounds", chains.rounds, "8", 1, 1000, \
+        "times the chains cool down, each longer than the last; in between half take over the best"), \
+    MER_REAL_AT("hot", chains.hot, "0.1", 1e-12, 1e3, \
+        "first temperature of random placements, as a part of the mean load; given ones begin with " \
+        "3, 10 and 30 % of it, by the evaluator with 1, 3 and 10 %"), \
+    MER_REAL_AT("cold", chains.cold, "0.00001", 1e-15, 1e3, "last temperature, likewise")
 /* clang-format on */
 
 typedef struct MerPlaceChains MerPlaceChains;

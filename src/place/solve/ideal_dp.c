@@ -2,9 +2,9 @@
  * Efficient Algorithms for Device Placement of DNN Graph Operators, NeurIPS 2020). */
 #include "place/solve/ideals.h"
 
+#include "base/option_rows.h"
 #include "mercator/evaluator.h"
 
-#include <stddef.h>
 #include <string.h>
 
 typedef struct Options {
@@ -12,10 +12,10 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"ideals", MER_OPTION_INT, offsetof(Options, ideals), "60000", 1, 2e9, NULL,
-     "down-sets of the graph at most; with more it cuts one chain, and proves nothing"},
-    {"explored", MER_OPTION_INT, offsetof(Options, explored), "2000000", 1, 1e15, NULL,
-     "down-sets that may be met, again and again, while they are listed"},
+    MER_INT(ideals, "60000", 1, 2e9,
+            "down-sets of the graph at most; with more it cuts one chain, and proves nothing"),
+    MER_INT(explored, "2000000", 1, 1e15,
+            "down-sets that may be met, again and again, while they are listed"),
     {0}};
 
 typedef struct State {

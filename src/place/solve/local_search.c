@@ -1,5 +1,6 @@
 /* Solver `local_search`: from a random placement the best single move, again and again until none helps; ten times, the best of
  * them is asked for (a baseline of Tarnawski et al., NeurIPS 2020; here memory counts). */
+#include "base/option_rows.h"
 #include "place/solve/annealing_chains.h"
 #include "place/solve/place_list.h"
 
@@ -11,14 +12,11 @@ typedef struct Options {
     int64_t restarts, moves, evaluations;
 } Options;
 
-static const MerOption options[] = {{"restarts", MER_OPTION_INT, offsetof(Options, restarts), "10",
-                                     1, 1e6, NULL, "random placements to begin with"},
-                                    {"moves", MER_OPTION_INT, offsetof(Options, moves), "10000000",
-                                     1, 1e15, NULL, "moves tried in all, where loads price them"},
-                                    {"evaluations", MER_OPTION_INT, offsetof(Options, evaluations),
-                                     "20000", 1, 1e12, NULL,
-                                     "moves tried in all, where the evaluator prices them"},
-                                    {0}};
+static const MerOption options[] = {
+    MER_INT(restarts, "10", 1, 1e6, "random placements to begin with"),
+    MER_INT(moves, "10000000", 1, 1e15, "moves tried in all, where loads price them"),
+    MER_INT(evaluations, "20000", 1, 1e12, "moves tried in all, where the evaluator prices them"),
+    {0}};
 
 typedef struct State {
     const MerSearch  *search;

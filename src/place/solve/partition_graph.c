@@ -134,11 +134,18 @@ MerPartitionGraph *mer_partition_graph_new(const MerPlace *place, MerArena *aren
     return graph;
 }
 
-void mer_partition_apply(const MerPlace *place, const MerPartitionGraph *graph, const int32_t *part,
-                         int *unit)
+bool mer_place_partition(const MerPlace *place, MerPartitioner *partitioner, bool variant,
+                         uint64_t seed, int *unit)
 {
-    for (int g = 0; g < place->group_count; g++) {
+    MerArena          *arena = mer_arena_new();
+    MerPartitionGraph *graph = mer_partition_graph_new(place, arena);
+    int32_t           *part = MER_ARRAY(arena, int32_t, graph->vertex_count + 1);
+    bool               is_done = partitioner && (graph->worker_count == 1 ||
+                                   partitioner(place, graph, variant, seed, part, arena));
+    for (int g = 0; is_done && g < place->group_count; g++) {
         int wanted = graph->workers[part[g]];
         unit[g] = mer_place_may_take(place, g, wanted) ? wanted : mer_place_instead(place, g);
     }
+    mer_arena_free(arena);
+    return is_done;
 }

@@ -15,8 +15,13 @@ typedef struct MerPartitionGraph {
 } MerPartitionGraph;
 
 MerPartitionGraph *mer_partition_graph_new(const MerPlace *place, MerArena *arena);
-/* Groups on the worker of their part; with fewer groups than workers the libraries are not asked. */
-void mer_partition_apply(const MerPlace *place, const MerPartitionGraph *graph, const int32_t *part,
-                         int *unit);
+/* A part for every vertex into `part`, all 0 at first; false: the library found none. `variant`: METIS: bytes are balanced, too; Scotch:
+ * parts are mapped onto the links. NULL where the library was not there when Mercator was built. */
+typedef bool MerPartitioner(const MerPlace *place, const MerPartitionGraph *graph, bool variant,
+                            uint64_t seed, int32_t *part, MerArena *arena);
+extern MerPartitioner *const mer_partition_metis, *const mer_partition_scotch;
+/* Groups on the worker of their part. false: there is no such partitioner, or it found no partition. */
+bool mer_place_partition(const MerPlace *place, MerPartitioner *partitioner, bool variant,
+                         uint64_t seed, int *unit);
 
 #endif

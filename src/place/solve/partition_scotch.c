@@ -1,16 +1,9 @@
 /* Parts by Scotch's dual recursive bipartitioning (Pellegrini and Roman, HPCN 1996): of equal time with few transfers, or mapped onto the
  * units and the links between them. */
-#include "place/solve/placements.h"
-
 #include "place/solve/partition_graph.h"
 
 #ifdef MERCATOR_SCOTCH
 #include <scotch.h>
-
-bool mer_place_has_scotch(void)
-{
-    return true;
-}
 
 /* Distance of two workers: microseconds that a byte takes between them, in parts of 1000 of the longest. */
 static SCOTCH_Num distance(const MerPlace *place, int from, int to, double longest)
@@ -110,30 +103,7 @@ static bool split(const MerPlace *place, const MerPartitionGraph *graph, bool wi
     return is_done;
 }
 
-bool mer_place_scotch(const MerPlace *place, bool with_links, uint64_t seed, int *unit)
-{
-    MerArena          *arena = mer_arena_new();
-    MerPartitionGraph *graph = mer_partition_graph_new(place, arena);
-    SCOTCH_Num        *part = MER_ARRAY(arena, SCOTCH_Num, graph->vertex_count + 1);
-    bool is_done = graph->worker_count == 1 || split(place, graph, with_links, seed, part, arena);
-    if (is_done) {
-        mer_partition_apply(place, graph, part, unit);
-    }
-    mer_arena_free(arena);
-    return is_done;
-}
-
+MerPartitioner *const mer_partition_scotch = split;
 #else
-
-bool mer_place_has_scotch(void)
-{
-    return false;
-}
-
-bool mer_place_scotch(const MerPlace *place, bool with_links, uint64_t seed, int *unit)
-{
-    (void)place, (void)with_links, (void)seed, (void)unit;
-    return false;
-}
-
+MerPartitioner *const mer_partition_scotch = NULL;
 #endif

@@ -1,6 +1,7 @@
 /* Solver `pipedream_bcc`: PipeDream as Tarnawski et al. (NeurIPS 2020) compare with it (docs/placement.md, "PipeDream"). Groups of one
  * biconnected component that have a reader in it become one block, so that branches are not cut; then the best cuts of a chain.
  * On training graphs nearly everything is one component: never the only way to make a graph smaller. */
+#include "base/sets.h"
 #include "place/place_parts.h"
 #include "place/solve/ideals.h"
 #include "place/solve/place_list.h"
@@ -98,14 +99,6 @@ typedef struct Merges {
     int *first; /* of each component: 1 + the first group that somebody in it reads; 0: none yet */
 } Merges;
 
-static int root_of(Merges *merges, int group)
-{
-    while (merges->into[group] != group) {
-        group = merges->into[group] = merges->into[merges->into[group]];
-    }
-    return group;
-}
-
 static void merge_tails(void *state, int from, int to)
 {
     Merges       *merges = state;
@@ -115,7 +108,7 @@ static void merge_tails(void *state, int from, int to)
     if (*first == 0) {
         *first = from + 1;
     }
-    merges->into[root_of(merges, from)] = root_of(merges, *first - 1);
+    merges->into[mer_sets_root(merges->into, from)] = mer_sets_root(merges->into, *first - 1);
 }
 
 /* The block of each group, numbered by first groups; how many. */
@@ -141,14 +134,11 @@ static int find_blocks(const MerPlace *place, int *block, MerArena *arena)
             walk(&s, g);
         }
     }
-    Merges merges = {&s, NEW(int, groups), NEW(int, s.component_count)};
-    for (int g = 0; g < groups; g++) {
-        merges.into[g] = g;
-    }
+    Merges merges = {&s, mer_sets_new(groups, arena), NEW(int, s.component_count)};
     for_edges(place, merge_tails, &merges);
     int *number = NEW(int, groups); /* of a block by its root, from 1 */
     for (int g = 0; g < groups; g++) {
-        int *known = &number[root_of(&merges, g)];
+        int *known = &number[mer_sets_root(merges.into, g)];
         *known = *known == 0 ? ++count : *known;
         block[g] = *known - 1;
     }

@@ -3,9 +3,9 @@
  * links are left out: all units are equal. */
 #include "place/solve/stages.h"
 
+#include "base/option_rows.h"
 #include "mercator/evaluator.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #define NEW(type, count) MER_ARRAY(arena, type, (count) + 1)
@@ -17,18 +17,16 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"straight", MER_OPTION_BOOL, offsetof(Options, straight), "false", 0, 0, NULL,
-     "every stage has one unit"},
-    {"use_fewer_machines", MER_OPTION_BOOL, offsetof(Options, use_fewer_machines), "false", 0, 0,
-     NULL, "units may stay idle; the published solver uses all"},
-    {"memory", MER_OPTION_REAL, offsetof(Options, memory), "0", 0, 1e18, NULL,
-     "bytes of a unit for results and weights of all samples on their way; 0: no such limit"},
-    {"bandwidth", MER_OPTION_REAL, offsetof(Options, bandwidth), "0", 0, 1e18, NULL,
-     "bytes per second between replicas; 0: what the evaluator has"},
-    {"ideals", MER_OPTION_INT, offsetof(Options, ideals), "60000", 1, 2e9, NULL,
-     "down-sets of the graph at most; with more it cuts one chain"},
-    {"explored", MER_OPTION_INT, offsetof(Options, explored), "2000000", 1, 1e15, NULL,
-     "down-sets that may be met, again and again, while they are listed"},
+    MER_BOOL(straight, "false", "every stage has one unit"),
+    MER_BOOL(use_fewer_machines, "false", "units may stay idle; the published solver uses all"),
+    MER_REAL(
+        memory, "0", 0, 1e18,
+        "bytes of a unit for results and weights of all samples on their way; 0: no such limit"),
+    MER_REAL(bandwidth, "0", 0, 1e18,
+             "bytes per second between replicas; 0: what the evaluator has"),
+    MER_INT(ideals, "60000", 1, 2e9, "down-sets of the graph at most; with more it cuts one chain"),
+    MER_INT(explored, "2000000", 1, 1e15,
+            "down-sets that may be met, again and again, while they are listed"),
     {0}};
 
 typedef struct State {

@@ -17,9 +17,9 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"start", MER_OPTION_CHOICE, offsetof(Options, start), "dp", 0, 0, "dp|random|warm",
-     "the best contiguous split, random placements, or the best of --warm"},
-    MER_CHAIN_OPTIONS(Options, chains),
+    MER_CHOICE(start, "dp", "dp|random|warm",
+               "the best contiguous split, random placements, or the best of --warm"),
+    MER_CHAIN_OPTIONS,
     {0}};
 
 typedef struct State {

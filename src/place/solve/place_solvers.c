@@ -1,15 +1,23 @@
 /* The classical solvers as plug-ins: each opens, makes its placements by a rule of placements.h, and asks for their prices
  * (docs/placement.md, "Classical solvers"). */
+#include "base/option_rows.h"
+#include "place/solve/partition_graph.h"
 #include "place/solve/place_list.h"
 #include "place/solve/placements.h"
 
-#define SOLVER(solver, option_table, size, words, source)                                          \
+typedef struct Options { /* each table has its own row of these */
+    bool    cpop, memory_aware;
+    int64_t lp_limit;
+    int     mode;
+} Options;
+
+#define SOLVER(solver, option_table, words, source)                                                \
     const MerOptimizerClass mer_optimizer_##solver = {                                             \
         .name = #solver,                                                                           \
         .summary = words,                                                                          \
         .reference = source,                                                                       \
         .options = option_table,                                                                   \
-        .options_size = size,                                                                      \
+        .options_size = sizeof(Options),                                                           \
         MER_PLACE_LIST_CLASS,                                                                      \
         .open_problem = open_##solver,                                                             \
     };
@@ -24,7 +32,7 @@
         MER_TRY(mer_place_list_begin(#solver, state, search, problem, error));                     \
         return add_by_rule(state, rule);                                                           \
     }                                                                                              \
-    SOLVER(solver, NULL, 0, words, source)
+    SOLVER(solver, NULL, words, source)
 
 static MerStatus add_by_rule(MerPlaceList *list, void (*rule)(const MerPlace *place, int *unit))
 {
@@ -67,43 +75,36 @@ static MerStatus open_single(void *state, const MerSearch *search, const MerProb
     return MER_OK;
 }
 
-SOLVER(single, NULL, 0, "everything on one unit, each in turn; what it cannot run goes to the host",
+SOLVER(single, NULL, "everything on one unit, each in turn; what it cannot run goes to the host",
        NULL)
 
-typedef struct HeftOptions {
-    bool cpop;
-} HeftOptions;
 static const MerOption heft_options[] = {
-    {"cpop", MER_OPTION_BOOL, offsetof(HeftOptions, cpop), "false", 0, 0, NULL,
-     "the critical path stays on one unit, the rest by ranks up and down"},
+    MER_BOOL(cpop, "false", "the critical path stays on one unit, the rest by ranks up and down"),
     {0}};
 
 static MerStatus open_heft(void *state, const MerSearch *search, const MerProblem *problem,
                            const MerEvaluator *evaluator, const void *given, MerError *error)
 {
-    const HeftOptions *chosen = given;
+    const Options *chosen = given;
     (void)evaluator;
     MER_TRY(mer_place_list_begin("heft", state, search, problem, error));
     return add_by_rule(state, chosen->cpop ? mer_place_cpop : mer_place_heft);
 }
 
-SOLVER(heft, heft_options, sizeof(HeftOptions),
-       "list scheduling by upward rank, each operator where it ends first",
+SOLVER(heft, heft_options, "list scheduling by upward rank, each operator where it ends first",
        "Topcuoglu, Hariri and Wu, IEEE TPDS 13, 2002")
 
-typedef struct SctOptions {
-    int64_t lp_limit;
-} SctOptions;
 static const MerOption m_sct_options[] = {
-    {"lp_limit", MER_OPTION_INT, offsetof(SctOptions, lp_limit), "2000", 0, 1e6, NULL,
-     "operators up to which favourite children are found by the linear program; above, none"},
+    MER_INT(
+        lp_limit, "2000", 0, 1e6,
+        "operators up to which favourite children are found by the linear program; above, none"),
     {0}};
 
 static MerStatus open_m_sct(void *state, const MerSearch *search, const MerProblem *problem,
                             const MerEvaluator *evaluator, const void *given, MerError *error)
 {
-    MerPlaceList     *list = state;
-    const SctOptions *chosen = given;
+    MerPlaceList  *list = state;
+    const Options *chosen = given;
     (void)evaluator;
     MER_TRY(mer_place_list_begin("m_sct", list, search, problem, error));
     int *unit = mer_place_list_units(list);
@@ -120,7 +121,7 @@ static MerStatus open_m_sct(void *state, const MerSearch *search, const MerProbl
     return MER_OK;
 }
 
-SOLVER(m_sct, m_sct_options, sizeof(SctOptions),
+SOLVER(m_sct, m_sct_options,
        "m_etf, where a unit waits for the favourite child that a linear program chose",
        "Hanen and Munier, ETFA 1995; Jeon et al., Baechi, SoCC 2020")
 
@@ -144,21 +145,22 @@ static MerStatus open_least_cuts(void *state, const MerSearch *search, const Mer
 }
 
 SOLVER(
-    least_cuts, NULL, 0,
+    least_cuts, NULL,
     "contiguous stages within memory that together take the least time, one unit after the other",
     NULL)
 
-static MerStatus not_built_in(const char *solver, const char *library, MerError *error)
+static MerStatus open_partition(const char *solver, const char *library,
+                                MerPartitioner *partitioner, bool variant, MerPlaceList *list,
+                                const MerSearch *search, const MerProblem *problem, MerError *error)
 {
-    return mer_error_set(error, MER_UNSUPPORTED,
-                         "%s is not built in: %s was not there when Mercator was built", solver,
-                         library);
-}
-
-static MerStatus add_parts(MerPlaceList *list, const int *unit, bool is_done, const char *library,
-                           MerError *error)
-{
-    if (!is_done) {
+    if (!partitioner) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "%s is not built in: lib%s was not there when Mercator was built",
+                             solver, solver);
+    }
+    MER_TRY(mer_place_list_begin(solver, list, search, problem, error));
+    int *unit = mer_place_list_units(list);
+    if (!mer_place_partition(list->place, partitioner, variant, search->seed, unit)) {
         return mer_error_set(error, MER_INVALID, "%s found no partition of %s", library,
                              list->place->graph->name);
     }
@@ -166,56 +168,35 @@ static MerStatus add_parts(MerPlaceList *list, const int *unit, bool is_done, co
     return MER_OK;
 }
 
-typedef struct MetisOptions {
-    bool memory_aware;
-} MetisOptions;
 static const MerOption metis_options[] = {
-    {"memory_aware", MER_OPTION_BOOL, offsetof(MetisOptions, memory_aware), "false", 0, 0, NULL,
-     "parts also have about equal bytes; as published they ignore memory"},
+    MER_BOOL(memory_aware, "false",
+             "parts also have about equal bytes; as published they ignore memory"),
     {0}};
 
 static MerStatus open_metis(void *state, const MerSearch *search, const MerProblem *problem,
                             const MerEvaluator *evaluator, const void *given, MerError *error)
 {
-    MerPlaceList       *list = state;
-    const MetisOptions *chosen = given;
     (void)evaluator;
-    if (!mer_place_has_metis()) {
-        return not_built_in("metis", "libmetis", error);
-    }
-    MER_TRY(mer_place_list_begin("metis", list, search, problem, error));
-    int *unit = mer_place_list_units(list);
-    bool is_done = mer_place_metis(list->place, chosen->memory_aware, search->seed, unit);
-    return add_parts(list, unit, is_done, "METIS", error);
+    return open_partition("metis", "METIS", mer_partition_metis,
+                          ((const Options *)given)->memory_aware, state, search, problem, error);
 }
 
-SOLVER(metis, metis_options, sizeof(MetisOptions),
-       "METIS: parts of equal time with few transfers between them",
+SOLVER(metis, metis_options, "METIS: parts of equal time with few transfers between them",
        "Karypis and Kumar, SIAM J. Sci. Comput. 20, 1998")
 
-typedef struct ScotchOptions {
-    int mode;
-} ScotchOptions;
 static const MerOption scotch_options[] = {
-    {"mode", MER_OPTION_CHOICE, offsetof(ScotchOptions, mode), "gpart", 0, 0, "gpart|map",
-     "parts of equal time, or a mapping onto the units and their links"},
+    MER_CHOICE(mode, "gpart", "gpart|map",
+               "parts of equal time, or a mapping onto the units and their links"),
     {0}};
 
 static MerStatus open_scotch(void *state, const MerSearch *search, const MerProblem *problem,
                              const MerEvaluator *evaluator, const void *given, MerError *error)
 {
-    MerPlaceList        *list = state;
-    const ScotchOptions *chosen = given;
     (void)evaluator;
-    if (!mer_place_has_scotch()) {
-        return not_built_in("scotch", "libscotch", error);
-    }
-    MER_TRY(mer_place_list_begin("scotch", list, search, problem, error));
-    int *unit = mer_place_list_units(list);
-    bool is_done = mer_place_scotch(list->place, chosen->mode == 1, search->seed, unit);
-    return add_parts(list, unit, is_done, "Scotch", error);
+    return open_partition("scotch", "Scotch", mer_partition_scotch,
+                          ((const Options *)given)->mode == 1, state, search, problem, error);
 }
 
-SOLVER(scotch, scotch_options, sizeof(ScotchOptions),
+SOLVER(scotch, scotch_options,
        "Scotch: parts of equal time with few transfers, or mapped onto the links",
        "Pellegrini and Roman, HPCN 1996")

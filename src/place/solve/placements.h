@@ -57,11 +57,4 @@ void mer_place_earliest_start(const MerPlace *place, const int *favourite, int *
 /* Favourite children by a linear program (Hanen and Munier, 1995); false: it was stopped or has no solution. */
 bool mer_place_favourites(const MerPlace *place, MerNotes *notes, int *favourite);
 
-/* By libraries that may be absent; `rules` of cuts as in docs/placement.md, "Partitioners". false: not built in, or the library
- * failed. */
-bool mer_place_has_metis(void);
-bool mer_place_metis(const MerPlace *place, bool with_memory, uint64_t seed, int *unit);
-bool mer_place_has_scotch(void);
-bool mer_place_scotch(const MerPlace *place, bool with_links, uint64_t seed, int *unit);
-
 #endif

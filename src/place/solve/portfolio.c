@@ -19,11 +19,12 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"ideals", MER_OPTION_INT, offsetof(Options, ideals), "20000", 1, 2e9, NULL,
-     "down-sets of the graph up to which the exact contiguous split is sought"},
-    {"points", MER_OPTION_INT, offsetof(Options, points), "2000000", 0, 2e9, NULL,
-     "points of the space, times operators, up to which all are priced and the best is proven"},
-    MER_CHAIN_OPTIONS(Options, chains),
+    MER_INT(ideals, "20000", 1, 2e9,
+            "down-sets of the graph up to which the exact contiguous split is sought"),
+    MER_INT(
+        points, "2000000", 0, 2e9,
+        "points of the space, times operators, up to which all are priced and the best is proven"),
+    MER_CHAIN_OPTIONS,
     {0}};
 
 typedef enum Stage {

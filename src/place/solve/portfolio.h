@@ -2,7 +2,6 @@
 #ifndef MERCATOR_PLACE_SOLVE_PORTFOLIO_H
 #define MERCATOR_PLACE_SOLVE_PORTFOLIO_H
 
-#include "mercator/evaluator.h"
 #include "place/place.h"
 
 typedef struct MerSource { /* who made a point, and what it is worth */

@@ -1,4 +1,5 @@
 /* The points that the portfolio begins with: one unit alone, the classical rules, partitioners, and contiguous splits. */
+#include "place/solve/partition_graph.h"
 #include "place/solve/portfolio.h"
 
 #include "base/stats.h"
@@ -72,12 +73,14 @@ void mer_portfolio_add_partitions(MerSources *s)
     MerArena *arena = mer_arena_new();
     int      *unit = new_units(s, arena);
     for (int with_memory = 0; with_memory < 2; with_memory++) {
-        if (mer_place_metis(s->place, with_memory == 1, s->search->seed, unit)) {
+        if (mer_place_partition(s->place, mer_partition_metis, with_memory == 1, s->search->seed,
+                                unit)) {
             mer_sources_add_units(s, with_memory ? "metis:memory_aware=true" : "metis", NULL, unit);
         }
     }
     for (int with_links = 0; with_links < 2; with_links++) {
-        if (mer_place_scotch(s->place, with_links == 1, s->search->seed, unit)) {
+        if (mer_place_partition(s->place, mer_partition_scotch, with_links == 1, s->search->seed,
+                                unit)) {
             mer_sources_add_units(s, with_links ? "scotch:mode=map" : "scotch", NULL, unit);
         }
     }

@@ -2,10 +2,10 @@
 #define _GNU_SOURCE /* memmem */
 #include "report/pages/html.h"
 
-#include "base/file.h"
 #include "base/output.h"
 #include "mercator/json.h"
 #include "mercator/metric.h"
+#include "mercator/text.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  * Unknown kinds of lines are passed over, so that newer logs can still be shown. */
 #include "report/pages/run_reader.h"
 
-#include "base/file.h"
 #include "base/json_read.h"
 #include "base/memory.h"
+#include "mercator/text.h"
 #include "report/pages/curve.h"
 #include "report/pages/log_lines.h"
 #include "report/pages/refusals.h"

@@ -1,10 +1,10 @@
 /* Reads the runs of a study, folders in the order of their numbers: one item for each task. */
 #include "report/studies/study_items.h"
 
-#include "base/file.h"
 #include "base/json_read.h"
 #include "base/memory.h"
 #include "base/option_json.h"
+#include "mercator/text.h"
 #include "report/pages/curve.h"
 #include "report/pages/log_lines.h"
 #include "report/pages/run_folder.h"

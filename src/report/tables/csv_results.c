@@ -1,7 +1,6 @@
 /* Results of many runs as one table: a row per task, and the total. */
 #include "report/tables/csv.h"
 
-#include "base/file.h"
 #include "base/json_read.h"
 #include "base/output.h"
 #include "mercator/metric.h"

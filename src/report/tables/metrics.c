@@ -2,10 +2,10 @@
  * came out from its summary. */
 #include "report/tables/metrics.h"
 
-#include "base/file.h"
 #include "base/json_read.h"
 #include "base/stats.h"
 #include "mercator/metric.h"
+#include "mercator/text.h"
 #include "report/pages/run_folder.h"
 
 #include <math.h>

@@ -1,13 +1,13 @@
 /* Evaluator `command`: asks a program of the user what a plan costs. One JSON object per line goes in, one comes out
  * (docs/own-evaluator.md). */
 #include "base/memory.h"
+#include "base/option_rows.h"
 #include "mercator/evaluator.h"
 #include "run/command/worker.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,19 +21,16 @@ typedef struct Options {
     bool        check;
 } Options;
 
-#define OPTION(name) offsetof(Options, name)
 static const MerOption options[] = {
-    {"run", MER_OPTION_TEXT, OPTION(run), "", 0, 0, NULL,
-     "line of the shell: reads a JSON object per line, writes one per line; `command:LINE` is "
-     "short "
-     "for it"},
-    {"workers", MER_OPTION_INT, OPTION(workers), "0", 0, 1024, NULL,
-     "programs at the same time; 0: one for each thread of the run"},
-    {"timeout_s", MER_OPTION_REAL, OPTION(timeout_s), "10", 1e-3, 1e6, NULL,
-     "seconds that one plan may take, the start of the program included"},
-    {"check", MER_OPTION_BOOL, OPTION(check), "true", 0, 0, NULL,
-     "ask only about plans that the problem's own evaluator does not refuse; all of them count "
-     "against the budget"},
+    MER_TEXT(run, "",
+             "line of the shell: reads a JSON object per line, writes one per line; `command:LINE` "
+             "is short for it"),
+    MER_INT(workers, "0", 0, 1024, "programs at the same time; 0: one for each thread of the run"),
+    MER_REAL(timeout_s, "10", 1e-3, 1e6,
+             "seconds that one plan may take, the start of the program included"),
+    MER_BOOL(check, "true",
+             "ask only about plans that the problem's own evaluator does not refuse; all of them "
+             "count against the budget"),
     {0}};
 
 typedef struct Crew { /* the programs, handed out one by one */

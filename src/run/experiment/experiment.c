@@ -2,9 +2,9 @@
  * in experiment_expand.c. */
 #include "run/experiment/experiment_parts.h"
 
+#include "base/option_rows.h"
 #include "mercator/registry.h"
 
-#include <stddef.h>
 #include <string.h>
 
 const char *const mer_axis_names[MER_AXIS_COUNT] = {
@@ -13,55 +13,49 @@ const char *const mer_axis_names[MER_AXIS_COUNT] = {
 #undef X
 };
 
+typedef MerRunOptions Options;
+
 const MerOption mer_run_options[] = {
-    {"total_budget", MER_OPTION_INT, offsetof(MerRunOptions, total_budget), "0", 0, 9e15, NULL,
-     "evaluations over all tasks, shared out by MACs; 0: the budget is per task"},
-    {"time_s", MER_OPTION_REAL, offsetof(MerRunOptions, time_s), "0", 0, 1e9, NULL,
-     "seconds per task (--time); 0: no limit"},
-    {"total_time_s", MER_OPTION_REAL, offsetof(MerRunOptions, total_time_s), "0", 0, 1e9, NULL,
-     "seconds for all tasks of a run together (--total-time); 0: no limit"},
-    {"gap", MER_OPTION_REAL, offsetof(MerRunOptions, gap), "0", 0, 1e9, NULL,
-     "stop when the gap is at most this"},
-    {"count", MER_OPTION_CHOICE, offsetof(MerRunOptions, count), "auto", 0, 0, "auto|all|distinct",
-     "whether a plan priced before counts against the budget again; auto: as the problem has it"},
-    {"log", MER_OPTION_CHOICE, offsetof(MerRunOptions, log), "auto", 0, 0, "auto|all|improving",
-     "trials that go into the log; auto: all up to a million, then the improving ones"},
-    {"legality", MER_OPTION_CHOICE, offsetof(MerRunOptions, legality), "known", 0, 0,
-     "known|learned", "whether optimizers may ask if a point is legal before proposing it"},
-    {"warm", MER_OPTION_TEXT, offsetof(MerRunOptions, warm), "", 0, 0, NULL,
-     "RUN[:k]: tell the k best points of an earlier run first; chain[:k]: of the tasks before; k: "
-     "the "
-     "optimizer's population, or 64"},
-    {"warm_match", MER_OPTION_CHOICE, offsetof(MerRunOptions, warm_match), "rank", 0, 0,
-     "rank|layer",
-     "what of another task a thing takes after: the same place in its order, or the same layer"},
-    {"policy", MER_OPTION_TEXT, offsetof(MerRunOptions, policy), "", 0, 0, NULL,
-     "file with a saved policy to start from"},
-    {"save_policy", MER_OPTION_TEXT, offsetof(MerRunOptions, save_policy), "", 0, 0, NULL,
-     "file to save the learned policy in"},
-    {"inner", MER_OPTION_TEXT, offsetof(MerRunOptions, inner), "", 0, 0, NULL,
-     "NAME[:key=value,...]: who prices for an evaluator that trains; also `inner` of the "
-     "evaluator"},
-    {"passes", MER_OPTION_INT, offsetof(MerRunOptions, passes), "1", 1, 1000, NULL,
-     "with --train: times that all networks are gone through, sharing the budget"},
-    {"batch", MER_OPTION_INT, offsetof(MerRunOptions, batch), "256", 1, 65536, NULL,
-     "points that the optimizer is asked for at a time, at most; images are --batch-size, or --dim "
-     "batch=N"},
-    {"threads", MER_OPTION_INT, offsetof(MerRunOptions, threads), "0", 0, 4096, NULL,
-     "0: all cores; the result does not depend on it"},
-    {"pareto", MER_OPTION_TEXTS, offsetof(MerRunOptions, pareto), "", 0, 0, NULL,
-     "metrics whose best trade-offs are kept: energy,cycles"},
-    {"fix", MER_OPTION_TEXTS, offsetof(MerRunOptions, fix), "", 0, 0, NULL,
-     "knobs with a fixed choice: NAME=VALUE"},
-    {"export", MER_OPTION_TEXTS, offsetof(MerRunOptions, exports), "", 0, 0, NULL,
-     "NAME[=FILE]: write a file for another tool; see mercator list exporters"},
-    {"rounds", MER_OPTION_INT, offsetof(MerRunOptions, rounds), "0", 0, 1000, NULL,
-     "further rounds over all tasks, where the problem has any; 0: as it says itself"},
-    {"assess", MER_OPTION_INT, offsetof(MerRunOptions, assess), "0", 0, 1e7, NULL,
-     "points up to which a whole space is priced, uncounted, to show how good the optimizer's "
-     "models are"},
-    {"dim", MER_OPTION_TEXTS, offsetof(MerRunOptions, dim), "", 0, 0, NULL,
-     "sizes of symbolic dimensions of a network: NAME=SIZE"},
+    MER_INT(total_budget, "0", 0, 9e15,
+            "evaluations over all tasks, shared out by MACs; 0: the budget is per task"),
+    MER_REAL(time_s, "0", 0, 1e9, "seconds per task (--time); 0: no limit"),
+    MER_REAL(total_time_s, "0", 0, 1e9,
+             "seconds for all tasks of a run together (--total-time); 0: no limit"),
+    MER_REAL(gap, "0", 0, 1e9, "stop when the gap is at most this"),
+    MER_CHOICE(count, "auto", "auto|all|distinct",
+               "whether a plan priced before counts against the budget again; auto: as the problem "
+               "has it"),
+    MER_CHOICE(log, "auto", "auto|all|improving",
+               "trials that go into the log; auto: all up to a million, then the improving ones"),
+    MER_CHOICE(legality, "known", "known|learned",
+               "whether optimizers may ask if a point is legal before proposing it"),
+    MER_TEXT(warm, "",
+             "RUN[:k]: tell the k best points of an earlier run first; chain[:k]: of the tasks "
+             "before; k: the optimizer's population, or 64"),
+    MER_CHOICE(
+        warm_match, "rank", "rank|layer",
+        "what of another task a thing takes after: the same place in its order, or the same layer"),
+    MER_TEXT(policy, "", "file with a saved policy to start from"),
+    MER_TEXT(save_policy, "", "file to save the learned policy in"),
+    MER_TEXT(inner, "",
+             "NAME[:key=value,...]: who prices for an evaluator that trains; also `inner` of the "
+             "evaluator"),
+    MER_INT(passes, "1", 1, 1000,
+            "with --train: times that all networks are gone through, sharing the budget"),
+    MER_INT(batch, "256", 1, 65536,
+            "points that the optimizer is asked for at a time, at most; images are --batch-size, "
+            "or --dim batch=N"),
+    MER_INT(threads, "0", 0, 4096, "0: all cores; the result does not depend on it"),
+    MER_TEXTS(pareto, "", "metrics whose best trade-offs are kept: energy,cycles"),
+    MER_TEXTS(fix, "", "knobs with a fixed choice: NAME=VALUE"),
+    MER_TEXTS_AT("export", exports, "",
+                 "NAME[=FILE]: write a file for another tool; see mercator list exporters"),
+    MER_INT(rounds, "0", 0, 1000,
+            "further rounds over all tasks, where the problem has any; 0: as it says itself"),
+    MER_INT(assess, "0", 0, 1e7,
+            "points up to which a whole space is priced, uncounted, to show how good the "
+            "optimizer's models are"),
+    MER_TEXTS(dim, "", "sizes of symbolic dimensions of a network: NAME=SIZE"),
     {0}};
 
 void mer_experiment_init(MerExperiment *experiment, const char *problem, MerArena *arena)

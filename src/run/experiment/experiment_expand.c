@@ -2,8 +2,8 @@
  * experiment_inputs.c. */
 #include "run/experiment/experiment_parts.h"
 
-#include "base/file.h"
 #include "mercator/registry.h"
+#include "mercator/text.h"
 #include "run/search/objective.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 /* The inputs of an experiment: networks and platforms, swept ones too, are read once for all its runs. */
 #include "run/experiment/experiment_parts.h"
 
-#include "base/file.h"
 #include "base/yaml_files.h"
 #include "hw/foreign.h"
 #include "hw/reader.h"
+#include "mercator/text.h"
 
 #include <string.h>
 #include <unistd.h>

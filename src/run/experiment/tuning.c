@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/stats.h"
 #include "mercator/threads.h"
-#include "run/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 enum { BUFFER = 1 << 16 };

@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "base/option_json.h"
 
 #include <math.h>
 #include <string.h>

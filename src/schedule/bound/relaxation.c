@@ -3,8 +3,8 @@
  * schedules"). */
 #include "schedule/bound/schedule_bound.h"
 
-#include "base/file.h"
 #include "base/key_table.h"
+#include "mercator/text.h"
 #include "schedule/jobs/schedule_paths.h"
 
 #include <math.h>

@@ -5,6 +5,8 @@
  * bound is computed from them, so rounding cannot make it too high. */
 #include "schedule/bound/schedule_bound.h"
 
+#include "base/stats.h"
+
 #include <Clp_C_Interface.h>
 #include <math.h>
 #include <stdlib.h>
@@ -159,13 +161,6 @@ double mer_split_solve(SplitProgram *program, double limit)
     return dual_value(relaxation, Clp_dualRowSolution(program->model), limit);
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The longest pair that a schedule uses is some pair of the table; the makespan is at least that pair's own
  * bound and the relaxation without longer ones. The least over all pairs holds whatever the schedule. */
 double mer_split_bound(SplitProgram *program)
@@ -174,7 +169,7 @@ double mer_split_bound(SplitProgram *program)
     int         count = relaxation->rows * relaxation->classes;
     double     *limits = MER_ARRAY(relaxation->arena, double, count + 1);
     memcpy(limits, relaxation->alone, (size_t)count * sizeof *limits);
-    qsort(limits, (size_t)count, sizeof *limits, compare_reals);
+    qsort(limits, (size_t)count, sizeof *limits, mer_compare_reals);
     int    low = 0;
     int    high = count - 1; /* the first place where the pair itself is the larger of the two */
     double below = INFINITY;

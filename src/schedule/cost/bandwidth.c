@@ -3,11 +3,11 @@
  * the same bits; everything else goes through the extended one. */
 #include "schedule/cost/bandwidth.h"
 
+#include "base/option_rows.h"
 #include "schedule/cost/bandwidth_snapshot.h"
 #include "schedule/jobs/schedule_deadlines.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 typedef struct Options {
@@ -17,39 +17,35 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"share", MER_OPTION_CHOICE, offsetof(Options, share), "proportional", 0, 0,
-     "proportional|maxmin|even|priority|reserved",
-     "who gets how much when jobs need more than there is: by need, small needs first, a fixed "
-     "part per core, "
-     "heavier tenants first, a part per tenant by weight"},
-    {"dispatch", MER_OPTION_CHOICE, offsetof(Options, dispatch), "skip", 0, 0, "skip|strict|policy",
-     "a free core takes its first ready job, waits for the head of its queue, or ignores the plan"},
-    {"rule", MER_OPTION_CHOICE, offsetof(Options, policy), "fcfs", 0, 0,
-     "fcfs|sjf|edf|least_laxity|latency_greedy|edp_greedy|balanced",
-     "which ready job goes first with dispatch=policy"},
-    {"switch_cycles", MER_OPTION_REAL, offsetof(Options, switch_cycles), "0", 0, 1e12, NULL,
-     "dead time before every job of a core but its first"},
-    {"late", MER_OPTION_CHOICE, offsetof(Options, late), "run", 0, 0, "run|drop",
-     "a job that has not started by its deadline runs anyway, or is dropped with those that wait "
-     "for it"},
-    {"weight_reuse", MER_OPTION_CHOICE, offsetof(Options, weight_reuse), "off", 0, 0,
-     "off|same_layer", "a job after one of the same layer keeps its weights, if they fit the core"},
-    {"forward", MER_OPTION_CHOICE, offsetof(Options, forward), "off", 0, 0, "off|same_core",
-     "a job right after its producer takes the tensor from the core, if it fits"},
-    {"static", MER_OPTION_CHOICE, offsetof(Options, static_power), "busy", 0, 0, "busy|powered",
-     "static_pj_per_cycle counts while a core works, or until the end"},
-    {"dram_pj_per_byte", MER_OPTION_REAL, offsetof(Options, dram_pj_per_byte), "0", 0, 1e6, NULL,
-     "energy of traffic that the table leaves out"},
-    {"xr_energy", MER_OPTION_CHOICE, offsetof(Options, xr_energy), "clamp", 0, 0, "clamp|compat",
-     "xr_score of a request above 1500 mJ: 0, or negative as upstream"},
-    {"xr", MER_OPTION_CHOICE, offsetof(Options, xr), "exact", 0, 0, "exact|compat",
-     "xr_score of the plan, or of XRBench's published runtime with whole inferences, whatever the "
-     "plan"},
-    {"precision", MER_OPTION_CHOICE, offsetof(Options, precision), "exact", 0, 0, "exact|fast",
-     "fast: plain schedules in virtual time, equal to the exact loop within 1e-12; every best "
-     "and every point of a front is priced exactly"},
-    {"loop", MER_OPTION_CHOICE, offsetof(Options, loop), "auto", 0, 0, "auto|extended",
-     "extended: never the fast loop, for checks"},
+    MER_CHOICE(share, "proportional", "proportional|maxmin|even|priority|reserved",
+               "who gets how much when jobs need more than there is: by need, small needs first, a "
+               "fixed part per core, heavier tenants first, a part per tenant by weight"),
+    MER_CHOICE(dispatch, "skip", "skip|strict|policy",
+               "a free core takes its first ready job, waits for the head of its queue, or ignores "
+               "the plan"),
+    MER_CHOICE_AT("rule", policy, "fcfs",
+                  "fcfs|sjf|edf|least_laxity|latency_greedy|edp_greedy|balanced",
+                  "which ready job goes first with dispatch=policy"),
+    MER_REAL(switch_cycles, "0", 0, 1e12, "dead time before every job of a core but its first"),
+    MER_CHOICE(late, "run", "run|drop",
+               "a job that has not started by its deadline runs anyway, or is dropped with those "
+               "that wait for it"),
+    MER_CHOICE(weight_reuse, "off", "off|same_layer",
+               "a job after one of the same layer keeps its weights, if they fit the core"),
+    MER_CHOICE(forward, "off", "off|same_core",
+               "a job right after its producer takes the tensor from the core, if it fits"),
+    MER_CHOICE_AT("static", static_power, "busy", "busy|powered",
+                  "static_pj_per_cycle counts while a core works, or until the end"),
+    MER_REAL(dram_pj_per_byte, "0", 0, 1e6, "energy of traffic that the table leaves out"),
+    MER_CHOICE(xr_energy, "clamp", "clamp|compat",
+               "xr_score of a request above 1500 mJ: 0, or negative as upstream"),
+    MER_CHOICE(xr, "exact", "exact|compat",
+               "xr_score of the plan, or of XRBench's published runtime with whole inferences, "
+               "whatever the plan"),
+    MER_CHOICE(precision, "exact", "exact|fast",
+               "fast: plain schedules in virtual time, equal to the exact loop within 1e-12; every "
+               "best and every point of a front is priced exactly"),
+    MER_CHOICE(loop, "auto", "auto|extended", "extended: never the fast loop, for checks"),
     {0}};
 
 const MerBandwidthState *mer_bandwidth_state(const MerEvaluator *evaluator)

@@ -4,7 +4,6 @@
 #define MERCATOR_SCHEDULE_COST_BANDWIDTH_LOOP_H
 
 #include "mercator/arena.h"
-#include "mercator/plan.h"
 #include "schedule/schedule.h"
 
 enum { MER_BANDWIDTH_UNITS = 64 }; /* at most */

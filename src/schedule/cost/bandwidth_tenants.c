@@ -3,7 +3,6 @@
 #include "schedule/cost/bandwidth.h"
 
 #include "mercator/view.h"
-#include "schedule/jobs/schedule_deadlines.h"
 #include "schedule/schedule_list.h"
 
 #include <math.h>

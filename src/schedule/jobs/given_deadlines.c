@@ -2,7 +2,7 @@
 #include "schedule/jobs/schedule_jobs.h"
 
 #include "base/expect.h"
-#include "base/file.h"
+#include "mercator/text.h"
 
 #include <string.h>
 

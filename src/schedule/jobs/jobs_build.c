@@ -1,11 +1,10 @@
 /* Building a job set beside its graph. */
 #include "schedule/jobs/jobs_import.h"
 
-#include "base/file.h"
 #include "import/layer_list.h"
+#include "mercator/text.h"
 #include "schedule/jobs/job_links.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Several networks of a command line become one workload: they share the chip. */
-#include "base/file.h"
 #include "mercator/json.h"
+#include "mercator/text.h"
 #include "schedule/jobs/jobs_import.h"
 #include "schedule/schedule_parts.h"
 

@@ -1,7 +1,6 @@
 /* One network of a job file: its entry, and its layers with their order in the joint graph. */
 #include "schedule/jobs/jobs_reader.h"
 
-#include <math.h>
 #include <string.h>
 #include <unistd.h>
 

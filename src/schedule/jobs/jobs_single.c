@@ -2,8 +2,8 @@
  * its requests ("cam.3"). */
 #include "schedule/jobs/jobs_reader.h"
 
-#include "base/file.h"
 #include "import/layer_list.h"
+#include "mercator/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * its generator. Y and X of a row are input sizes; there is no stride and no padding in that data. */
 #include "schedule/jobs/jobs_import.h"
 
-#include "base/file.h"
 #include "mercator/rng.h"
+#include "mercator/text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * the earliest ends of those it waits for, plus its time alone on its best core. */
 #include "schedule/jobs/schedule_deadlines.h"
 
-#include "base/file.h"
 #include "base/key_table.h"
+#include "mercator/text.h"
 #include "schedule/jobs/schedule_paths.h"
 
 #include <math.h>

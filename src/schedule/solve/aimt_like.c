@@ -3,8 +3,6 @@
  * little. */
 #include "schedule/solve/list_schedule.h"
 
-#include <math.h>
-
 typedef struct Machine {
     const MerSchedule *schedule;
     double            *free_at, *need; /* by core */

@@ -3,10 +3,10 @@
  * between. Plain schedules with proportional sharing only; a test oracle for everything else. */
 #include "schedule/solve/exact_schedule.h"
 
+#include "base/option_rows.h"
 #include "schedule/solve/list_schedule.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 typedef struct State {
@@ -22,10 +22,8 @@ typedef struct Options {
     int64_t steps;
 } Options;
 
-static const MerOption options[] = {{"steps", MER_OPTION_INT, offsetof(Options, steps), "50000000",
-                                     1, 1e15, NULL,
-                                     "choices looked at before it gives up the proof"},
-                                    {0}};
+static const MerOption options[] = {
+    MER_INT(steps, "50000000", 1, 1e15, "choices looked at before it gives up the proof"), {0}};
 
 static double weight_of(const ExactJobs *jobs, int job)
 {

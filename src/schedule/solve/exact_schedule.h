@@ -15,7 +15,6 @@
 #include "mercator/notes.h"
 #include "mercator/rng.h"
 #include "schedule/bound/configuration_program.h"
-#include "schedule/cost/bandwidth.h"
 #include "schedule/solve/queue_moves.h"
 
 #include <stdint.h>

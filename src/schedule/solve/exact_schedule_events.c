@@ -3,8 +3,6 @@
  * and only cores that have run all their jobs may be idle. Once every job is in, the order is a schedule. */
 #include "schedule/solve/exact_schedule.h"
 
-#include <math.h>
-
 /* Phases of virtual time, each but the last up to the end of a job. */
 typedef struct Events {
     int count; /* of phases */

@@ -5,12 +5,12 @@
  * at all. Small groups are handed to exact_schedule, where it applies. */
 #include "schedule/solve/list_schedule.h"
 
+#include "base/option_rows.h"
 #include "schedule/jobs/schedule_deadlines.h"
 #include "schedule/solve/online.h"
 #include "schedule/solve/queue_moves.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 enum { PRIORITIES = 1 << 24, STARTS = MER_LIST_STARTS + 1 };
@@ -23,21 +23,20 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"hot", MER_OPTION_REAL, offsetof(Options, hot), "0.015", 1e-12, 1e3, NULL,
-     "first temperature, as a part of the start's score; at least 0.5 / jobs, as moves of few jobs "
-     "change much"},
-    {"cold", MER_OPTION_REAL, offsetof(Options, cold), "0.00001", 1e-15, 1e3, NULL,
-     "last temperature, likewise"},
-    {"swap", MER_OPTION_REAL, offsetof(Options, swap), "0.6", 0, 1, NULL,
-     "share of moves that exchange two jobs; the others take one elsewhere"},
-    {"rounds", MER_OPTION_INT, offsetof(Options, rounds), "1", 1, 30, NULL,
-     "times the temperature falls within the budget, each twice as long as the last"},
-    {"restart_hot", MER_OPTION_REAL, offsetof(Options, restart_hot), "0.005", 1e-12, 1e3, NULL,
-     "first temperature of later rounds, which start from the best plan"},
-    {"first_round", MER_OPTION_INT, offsetof(Options, first_round), "20000", 100, 1e12, NULL,
-     "evaluations of the first round when only a time is given"},
-    {"screen", MER_OPTION_BOOL, offsetof(Options, screens), "true", 0, 0, NULL,
-     "do not price neighbours that the loads of the cores already rule out"},
+    MER_REAL(hot, "0.015", 1e-12, 1e3,
+             "first temperature, as a part of the start's score; at least 0.5 / jobs, as moves of "
+             "few jobs change much"),
+    MER_REAL(cold, "0.00001", 1e-15, 1e3, "last temperature, likewise"),
+    MER_REAL(swap, "0.6", 0, 1,
+             "share of moves that exchange two jobs; the others take one elsewhere"),
+    MER_INT(rounds, "1", 1, 30,
+            "times the temperature falls within the budget, each twice as long as the last"),
+    MER_REAL(restart_hot, "0.005", 1e-12, 1e3,
+             "first temperature of later rounds, which start from the best plan"),
+    MER_INT(first_round, "20000", 100, 1e12,
+            "evaluations of the first round when only a time is given"),
+    MER_BOOL_AT("screen", screens, "true",
+                "do not price neighbours that the loads of the cores already rule out"),
     {0}};
 
 typedef struct State {

@@ -3,7 +3,6 @@
 #ifndef MERCATOR_SCHEDULE_SOLVE_LIST_SCHEDULE_H
 #define MERCATOR_SCHEDULE_SOLVE_LIST_SCHEDULE_H
 
-#include "mercator/evaluator.h"
 #include "schedule/schedule_list.h"
 
 #include <stddef.h>

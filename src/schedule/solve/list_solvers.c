@@ -1,6 +1,7 @@
 /* The list schedulers on no-stall latencies (docs/optimizers.md, "List schedulers"): first come, first served,
  * longest processing time first, and earliest deadline first, which differ in the order they begin with; after
  * Herald, models in turn and cores kept in balance; and the rounded relaxation of the bound. */
+#include "base/option_rows.h"
 #include "schedule/cost/bandwidth.h"
 #include "schedule/solve/list_schedule.h"
 
@@ -14,14 +15,16 @@ static void make_list(const MerSchedule *schedule, const MerSearch *search,
 }
 
 /* Each job goes to the core where it ends first, unless options say otherwise. */
+typedef MerListOptions Options;
+
 #define PLAIN_SOLVER(solver, first_order, words)                                                   \
     static const MerOption solver##_options[] = {                                                  \
-        {"order", MER_OPTION_CHOICE, offsetof(MerListOptions, order), first_order, 0, 0,           \
-         "input|lpt|sjf|random|deadline",                                                          \
-         "jobs as given, longest first, shortest first, in random order, or by deadline"},         \
-        {"rule", MER_OPTION_CHOICE, offsetof(MerListOptions, rule), "mct", 0, 0,                   \
-         "mct|least_loaded|round_robin|met|random",                                                \
-         "the core of a job: least completion time, least load, in turn, least latency, or any"},  \
+        MER_CHOICE(                                                                                \
+            order, first_order, "input|lpt|sjf|random|deadline",                                   \
+            "jobs as given, longest first, shortest first, in random order, or by deadline"),      \
+        MER_CHOICE(rule, "mct", "mct|least_loaded|round_robin|met|random",                         \
+                   "the core of a job: least completion time, least load, in turn, least "         \
+                   "latency, or any"),                                                             \
         {0}};                                                                                      \
     MER_LIST_SOLVER(                                                                               \
         solver, make_list, .summary = "list scheduling: " words ", each where it ends first",      \
@@ -34,10 +37,9 @@ PLAIN_SOLVER(lpt, "lpt", "longest job first")
 PLAIN_SOLVER(edf, "deadline", "earliest deadline first")
 
 static const MerOption herald_options[] = {
-    {"imbalance", MER_OPTION_REAL, offsetof(MerListOptions, imbalance), "1.5", 1, 1e6, NULL,
-     "largest load over smallest load that is accepted"},
-    {"slowdown", MER_OPTION_REAL, offsetof(MerListOptions, slowdown), "2", 1, 1e6, NULL,
-     "how much slower than the best core one may be to take a job for balance"},
+    MER_REAL(imbalance, "1.5", 1, 1e6, "largest load over smallest load that is accepted"),
+    MER_REAL(slowdown, "2", 1, 1e6,
+             "how much slower than the best core one may be to take a job for balance"),
     {0}};
 
 /* Our reading of Kwon et al., HPCA 2021: each job where it ends first, unless the loads of the cores drift apart. */

@@ -5,27 +5,28 @@
  * the one that such a scheduler has followed, and is priced once, like any other. */
 #include "schedule/solve/online.h"
 
+#include "base/option_rows.h"
 #include "mercator/view.h"
 #include "schedule/solve/list_schedule.h"
 
 #include <math.h>
-#include <stddef.h>
+
+typedef MerOnlineOptions Options;
 
 static const MerOption options[] = {
-    {"moves", MER_OPTION_INT, offsetof(MerOnlineOptions, moves), "50", 0, 1e9, NULL,
-     "plans tried at each arrival"},
-    {"ahead", MER_OPTION_INT, offsetof(MerOnlineOptions, ahead), "2", 0, 1000, NULL,
-     "requests of each periodic model that forecasts expect at its rate; 0: none"},
-    {"ms", MER_OPTION_REAL, offsetof(MerOnlineOptions, milliseconds), "0", 0, 1e9, NULL,
-     "time for a decision; 0: no limit, and the same plan on every machine"},
-    {"rule", MER_OPTION_CHOICE, offsetof(MerOnlineOptions, rule), "search", 0, 0,
-     "search|fcfs|sjf|edf|least_laxity",
-     "what forecasts say is best, or one rule without forecasts"},
-    {"goal", MER_OPTION_CHOICE, offsetof(MerOnlineOptions, goal), "misses", 0, 0,
-     "misses|tardiness|finish",
-     "what a forecast is judged by: missed deadlines, lateness, or the time from release to end"},
-    {"patience", MER_OPTION_REAL, offsetof(MerOnlineOptions, patience), "8", 1, 1e9, NULL,
-     "a core this many times slower than a job's best one is not used; a search also tries less"},
+    MER_INT(moves, "50", 0, 1e9, "plans tried at each arrival"),
+    MER_INT(ahead, "2", 0, 1000,
+            "requests of each periodic model that forecasts expect at its rate; 0: none"),
+    MER_REAL_AT("ms", milliseconds, "0", 0, 1e9,
+                "time for a decision; 0: no limit, and the same plan on every machine"),
+    MER_CHOICE(rule, "search", "search|fcfs|sjf|edf|least_laxity",
+               "what forecasts say is best, or one rule without forecasts"),
+    MER_CHOICE(goal, "misses", "misses|tardiness|finish",
+               "what a forecast is judged by: missed deadlines, lateness, or the time from release "
+               "to end"),
+    MER_REAL(patience, "8", 1, 1e9,
+             "a core this many times slower than a job's best one is not used; a search also tries "
+             "less"),
     {0}};
 
 /* Jobs in the order they started, dropped ones last and where they would have been fastest. */

@@ -6,7 +6,6 @@
 #include "layer/datacentric_plan.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { UNLIMITED_RATE = 81920000, UNLIMITED_SIZE = 819200000, COLUMNS = 64 };

@@ -1,9 +1,9 @@
 /* Fills the job analysis table: from the pricer, once per distinct layer and core class, or from a file. */
 #include "schedule/table/schedule_table.h"
 
-#include "base/file.h"
 #include "base/key_table.h"
 #include "mercator/option.h"
+#include "mercator/text.h"
 #include "schedule/table/schedule_cache.h"
 #include "schedule/table/schedule_table_file.h"
 

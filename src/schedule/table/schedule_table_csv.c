@@ -1,8 +1,8 @@
 /* Reading job analysis tables from CSV: one line per layer and core type, columns by name. */
 #include "schedule/table/schedule_table_file.h"
 
-#include "base/file.h"
 #include "base/name_table.h"
+#include "mercator/text.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Reading job analysis tables: `m3e-jobtable/1` with or without our further columns, and asking them. */
 #include "schedule/table/schedule_table_file.h"
 
-#include "base/file.h"
 #include "mercator/option.h"
+#include "mercator/text.h"
 #include "mercator/yaml.h"
 
 #include <math.h>

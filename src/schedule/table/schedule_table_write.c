@@ -1,8 +1,8 @@
 /* The tables of a run as one file: every layer of every group once. */
 #include "schedule/table/schedule_table.h"
 
-#include "base/file.h"
 #include "base/key_table.h"
+#include "mercator/text.h"
 
 typedef struct Row {
     const MerJobTable *table;

@@ -4,12 +4,14 @@
 #include "mercator/evaluator.h"
 #include "split/cost/soc_views.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #define METRIC(name) UINT64_C(1) << MER_METRIC_##name
 
-static const MerOption options[] = {MER_SOC_OPTIONS(MerSocOptions, ){0}};
+typedef struct Options {
+    MerSocOptions soc;
+} Options;
+static const MerOption options[] = {MER_SOC_OPTIONS, {0}};
 
 typedef struct State {
     const MerSplit *split;
@@ -31,7 +33,8 @@ static MerStatus open_soc(void *opened, const MerProblem *problem, const void *g
 {
     State *state = opened;
     (void)arena, (void)error;
-    *state = (State){.split = mer_split_of(problem), .rules = mer_soc_rules(given)};
+    *state = (State){.split = mer_split_of(problem),
+                     .rules = mer_soc_rules(&((const Options *)given)->soc)};
     return MER_OK;
 }
 
@@ -171,7 +174,7 @@ const MerEvaluatorClass mer_evaluator_soc = {
                METRIC(UTILISATION) | METRIC(PEAK_BYTES) | METRIC(DISTORTION),
     .clocked = METRIC(LATENCY) | METRIC(ENERGY) | METRIC(EDP),
     .options = options,
-    .options_size = sizeof(MerSocOptions),
+    .options_size = sizeof(Options),
     .state_size = sizeof(State),
     .checks_plans = true,
     .open = open_soc,

@@ -2,28 +2,27 @@
 #ifndef MERCATOR_SPLIT_COST_SOC_H
 #define MERCATOR_SPLIT_COST_SOC_H
 
+#include "base/option_rows.h"
 #include "split/split_parts.h"
-
-#include <stddef.h>
 
 typedef struct MerSocOptions {
     int    memory, residency, scope, gradient;
     double smooth;
 } MerSocOptions;
 
-/* Rows of an option table; `at` is the member of `Type` that is a MerSocOptions, with a dot behind it, or nothing. */
+/* Rows of an option table whose `Options` has `MerSocOptions soc`. */
 /* clang-format off */
-#define MER_SOC_OPTIONS(Type, at) \
-    {"memory", MER_OPTION_CHOICE, offsetof(Type, at memory), "off", 0, 0, "off|check|price", \
-     "memory limits: not looked at, refused, or the cycles of further transfers added"}, \
-    {"residency", MER_OPTION_CHOICE, offsetof(Type, at residency), "layer", 0, 0, "layer|network", \
-     "weights that a unit's memory must hold at once"}, \
-    {"scope", MER_OPTION_CHOICE, offsetof(Type, at scope), "all", 0, 0, "all|searchable", \
-     "layers that are counted: all, or those that the search decides (tables of the paper)"}, \
-    {"gradient", MER_OPTION_CHOICE, offsetof(Type, at gradient), "exact", 0, 0, "exact|chord|expected|ste|score", \
-     "how the cost is made differentiable in the channels; score: not at all, whoever searches draws channels"}, \
-    {"smooth", MER_OPTION_REAL, offsetof(Type, at smooth), "0.01", 1e-9, 1e9, NULL, \
-     "temperature of the soft maximum over units, in cycles of the layer on the reference"},
+#define MER_SOC_OPTIONS \
+    MER_CHOICE_AT("memory", soc.memory, "off", "off|check|price", \
+        "memory limits: not looked at, refused, or the cycles of further transfers added"), \
+    MER_CHOICE_AT("residency", soc.residency, "layer", "layer|network", \
+        "weights that a unit's memory must hold at once"), \
+    MER_CHOICE_AT("scope", soc.scope, "all", "all|searchable", \
+        "layers that are counted: all, or those that the search decides (tables of the paper)"), \
+    MER_CHOICE_AT("gradient", soc.gradient, "exact", "exact|chord|expected|ste|score", \
+        "how the cost is made differentiable in the channels; score: not at all, whoever searches draws channels"), \
+    MER_REAL_AT("smooth", soc.smooth, "0.01", 1e-9, 1e9, \
+        "temperature of the soft maximum over units, in cycles of the layer on the reference")
 /* clang-format on */
 
 MerSplitRules mer_soc_rules(const MerSocOptions *options);

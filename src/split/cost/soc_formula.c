@@ -3,8 +3,6 @@
  * differ from that code on purpose (docs/channel-split.md, "Where we differ"). */
 #include "split/cost/soc_formula.h"
 
-#include "mercator/option.h"
-
 #include <string.h>
 
 /* clang-format off */

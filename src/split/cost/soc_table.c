@@ -2,6 +2,8 @@
  * the last one it goes on as it ended. A shape that nobody measured takes the curve of the nearest one, scaled by MACs. */
 #include "split/cost/soc_formula.h"
 
+#include "base/stats.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,15 +64,9 @@ static const double *nearest_row(const MerConstant *rows, const double *wanted)
     return best;
 }
 
-static int compare_points(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double *sort_points(double *points, int count)
 {
-    qsort(points, (size_t)count, 2 * sizeof *points, compare_points);
+    qsort(points, (size_t)count, 2 * sizeof *points, mer_compare_reals);
     return points;
 }
 

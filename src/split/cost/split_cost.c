@@ -69,20 +69,6 @@ static void add_price(MerSplitPrice *sum, const MerSplitPrice *price)
     }
 }
 
-MerSplitPrice mer_split_cost(const MerSplit *split, const MerSplitPlan *plan, bool searchable_only)
-{
-    MerSplitPrice sum = {0};
-    for (int l = 0; l < split->layer_count; l++) {
-        const MerSplitLayer *layer = &split->layers[l];
-        if (layer->is_searchable || !searchable_only) {
-            MerSplitPrice price =
-                mer_split_layer_cost(split, l, plan->counts + layer->option_start);
-            add_price(&sum, &price);
-        }
-    }
-    return sum;
-}
-
 double mer_split_value(const MerSplit *split, const MerSplitPrice *price, MerMetric metric)
 {
     return metric == MER_METRIC_ENERGY    ? price->energy_pj

@@ -139,7 +139,8 @@ static double reload_cycles(const MerSplitOption *option, int count)
                : 0;
 }
 
-void mer_split_memory_cycles(const MerSplit *split, int l, const int *counts, double *cycles)
+/* Cycles that memory adds to a layer under MER_SPLIT_MEMORY_PRICE, to each unit's time. */
+static void memory_cycles(const MerSplit *split, int l, const int *counts, double *cycles)
 {
     const MerSplitLayer *layer = &split->layers[l];
     double               bytes[MER_SPLIT_MAX_UNITS], halo = halo_cycles(split, layer);
@@ -170,7 +171,7 @@ MerSplitPrice mer_split_layer_price(const MerSplit *split, const MerSplitRules *
     MerSplitPrice price = mer_split_layer_cost(split, l, counts);
     double        cycles[MER_SPLIT_MAX_UNITS];
     if (rules->memory == MER_SPLIT_MEMORY_PRICE) {
-        mer_split_memory_cycles(split, l, counts, cycles);
+        memory_cycles(split, l, counts, cycles);
         add_cycles(split, cycles, &price);
     }
     return price;

@@ -5,7 +5,6 @@
 #include "split/deploy/integer_net.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 typedef struct MerIntegerBuild {
     const MerTrainNet  *from;

@@ -3,30 +3,18 @@
  * columns of weights change places. The input keeps its order, and so does all that a grouped convolution reads or writes. */
 #include "split/deploy/integer_net.h"
 
+#include "base/sets.h"
+
 #include <string.h>
 
 typedef struct Pass {
     const MerIntegerNet *from;
     MerIntegerNet       *net;
     MerArena            *arena;
-    int                 *parent;    /* of values: union-find */
+    int                 *parent;    /* of values: mer_sets_new */
     bool                *is_pinned; /* by the root of a class */
     int                **move;      /* of the root of a class: the channel that comes to place c */
 } Pass;
-
-static int root_of(const Pass *p, int value)
-{
-    while (p->parent[value] != value) {
-        value = p->parent[value] = p->parent[p->parent[value]];
-    }
-    return value;
-}
-
-static void join(Pass *p, int a, int b)
-{
-    int x = root_of(p, a), y = root_of(p, b);
-    p->parent[x > y ? x : y] = x < y ? x : y;
-}
 
 /* Does some channel c read channel c of the input alone? */
 static bool is_channelwise(const MerIntegerNet *net, const MerIntegerNode *node)
@@ -46,25 +34,23 @@ static bool is_grouped(const MerIntegerNet *net, const MerIntegerNode *node)
 static void find_classes(Pass *p)
 {
     const MerIntegerNet *net = p->from;
-    p->parent = MER_ARRAY(p->arena, int, net->value_count);
+    p->parent = mer_sets_new(net->value_count, p->arena);
     p->is_pinned = MER_ARRAY(p->arena, bool, net->value_count);
-    for (int v = 0; v < net->value_count; v++) {
-        p->parent[v] = v;
-    }
     for (int n = 0; n < net->node_count; n++) {
         const MerIntegerNode *node = &net->nodes[n];
         if (node->kind != MER_TRAIN_CONV || is_channelwise(net, node)) {
-            join(p, node->in[0], node->out);
+            mer_sets_join(p->parent, node->in[0], node->out);
         }
         if (node->kind == MER_TRAIN_ADD) {
-            join(p, node->in[1], node->out);
+            mer_sets_join(p->parent, node->in[1], node->out);
         }
     }
-    p->is_pinned[root_of(p, 0)] = true;
+    p->is_pinned[mer_sets_root(p->parent, 0)] = true;
     for (int n = 0; n < net->node_count; n++) {
         const MerIntegerNode *node = &net->nodes[n];
         if (is_grouped(net, node)) {
-            p->is_pinned[root_of(p, node->in[0])] = p->is_pinned[root_of(p, node->out)] = true;
+            p->is_pinned[mer_sets_root(p->parent, node->in[0])] =
+                p->is_pinned[mer_sets_root(p->parent, node->out)] = true;
         }
     }
 }
@@ -86,7 +72,7 @@ static int find_makers(const Pass *p, int root, const MerIntegerNode **makers)
     int                  count = 0;
     for (int n = 0; n < net->node_count; n++) {
         const MerIntegerNode *node = &net->nodes[n];
-        if (node->kind != MER_TRAIN_CONV || root_of(p, node->out) != root) {
+        if (node->kind != MER_TRAIN_CONV || mer_sets_root(p->parent, node->out) != root) {
             continue;
         }
         int at = count++;
@@ -141,7 +127,8 @@ static void move_layer(const Pass *p, const MerIntegerNode *from, MerIntegerNode
 {
     const MerIntegerNet *net = p->from;
     int                  count = net->values[node->out].channels;
-    const int *in = p->move[root_of(p, node->in[0])], *out = p->move[root_of(p, node->out)];
+    const int           *in = p->move[mer_sets_root(p->parent, node->in[0])],
+              *out = p->move[mer_sets_root(p->parent, node->out)];
     node->channels = MER_ARRAY(p->arena, MerIntegerChannel, count);
     for (int c = 0; c < count; c++) {
         MerIntegerChannel *channel = &node->channels[c];
@@ -160,7 +147,7 @@ static void move_orders(Pass *p)
     const MerIntegerNet *from = p->from;
     int                **order = MER_ARRAY(p->arena, int *, from->value_count);
     for (int v = 0; v < from->value_count; v++) {
-        const int *move = p->move[root_of(p, v)];
+        const int *move = p->move[mer_sets_root(p->parent, v)];
         order[v] = MER_ARRAY(p->arena, int, from->values[v].channels);
         for (int c = 0; c < from->values[v].channels; c++) {
             order[v][c] = from->order[v][move[c]];
@@ -169,7 +156,8 @@ static void move_orders(Pass *p)
     p->net->order = order;
     p->net->output_order = MER_ARRAY(p->arena, int, from->classes);
     for (int c = 0; c < from->classes; c++) {
-        p->net->output_order[c] = from->output_order[p->move[root_of(p, from->value_count - 1)][c]];
+        p->net->output_order[c] =
+            from->output_order[p->move[mer_sets_root(p->parent, from->value_count - 1)][c]];
     }
 }
 
@@ -181,7 +169,7 @@ MerIntegerNet *mer_integer_net_reorder(const MerIntegerNet *from, MerArena *aren
     find_classes(&p);
     p.move = MER_ARRAY(arena, int *, from->value_count);
     for (int v = 0; v < from->value_count; v++) {
-        p.move[v] = root_of(&p, v) == v ? find_move(&p, v) : NULL;
+        p.move[v] = mer_sets_root(p.parent, v) == v ? find_move(&p, v) : NULL;
     }
     net->nodes = MER_ARRAY(arena, MerIntegerNode, from->node_count);
     for (int n = 0; n < from->node_count; n++) {

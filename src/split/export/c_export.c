@@ -13,7 +13,8 @@ ASSET(kernels_c)
 ASSET(test_main_c)
 ASSET(Makefile)
 
-const char *mer_c_plain(const char *text, MerArena *arena)
+/* Characters that are special in comments or strings become "_". */
+static const char *plain(const char *text, MerArena *arena)
 {
     char *copy = mer_arena_text(arena, text);
     for (char *c = copy; *c; c++) {
@@ -46,8 +47,8 @@ static MerCNetwork describe(const MerDeployment *deployment, MerArena *arena)
     const MerIntegerNet *net = deployment->net;
     MerCNetwork          c = {.deployment = deployment, .net = net};
     int                  parts = 0;
-    c.title = mer_c_plain(
-        mer_arena_format(arena, "%s on %s", deployment->network, deployment->platform), arena);
+    c.title = plain(mer_arena_format(arena, "%s on %s", deployment->network, deployment->platform),
+                    arena);
     c.names = MER_ARRAY(arena, const char *, net->node_count);
     c.memory = mer_buffer_plan(net, arena);
     for (int n = 0; n < net->node_count; n++) {

@@ -29,7 +29,5 @@ void mer_c_network(const MerCNetwork *c, FILE *file);
 void mer_c_network_header(const MerCNetwork *c, FILE *file);
 void mer_c_weights(const MerCNetwork *c, FILE *file);
 void mer_c_weights_header(const MerCNetwork *c, FILE *file);
-/* Characters that are special in comments or strings become "_". */
-const char *mer_c_plain(const char *text, MerArena *arena);
 
 #endif

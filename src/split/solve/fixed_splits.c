@@ -1,8 +1,9 @@
 /* Splits by a rule. The first channels of a layer are those of the finer format, as in the published baselines, unless weights tell
- * which are more sensitive. */
+ * which are more sensitive. Naive splits: a unit that is said to be `speedup` times as fast as the reference gets all channels but about one
+ * in so many; of a layer with C channels the reference has floor(C / speedup) - 1, as the published baselines do. */
 #include "split/solve/fixed_splits.h"
 
-#include "split/solve/layer_split.h"
+#include "base/option_rows.h"
 #include "split/solve/one_split.h"
 
 #include <string.h>
@@ -138,39 +139,78 @@ MerStatus mer_split_make_fixed(const MerSplit *split, const MerSplitRules *rules
     return MER_OK;
 }
 
-static MerStatus open_fixed(MerSplitFixed which, void *state, const MerSearch *search,
-                            const MerProblem *problem, const MerEvaluator *evaluator,
-                            MerError *error)
+typedef struct Options {
+    double speedup;
+} Options;
+
+static const MerOption naive_options[] = {
+    MER_REAL(speedup, "10", 1, 1e6,
+             "of the best other option over the reference; the authors try 5, 10 and 100"),
+    {0}};
+
+/* From half and half, which says which option is the other one. */
+static void move_channels(const MerSplit *split, double speedup, MerSplitPlan *plan)
+{
+    for (int l = 0; l < split->layer_count; l++) {
+        const MerSplitLayer *layer = &split->layers[l];
+        int                 *counts = plan->counts + layer->option_start;
+        int                  kept = (int)(layer->c_out / speedup) - 1, other = layer->reference;
+        for (int o = 0; o < layer->option_count; o++) {
+            other = o != layer->reference && counts[o] > 0 ? o : other;
+        }
+        if (layer->is_searchable && other != layer->reference) {
+            counts[layer->reference] = kept > 0 ? kept : 0;
+            counts[other] = layer->c_out - counts[layer->reference];
+        }
+    }
+    mer_split_assign(split, plan);
+}
+
+/* `naive`: NULL, or its options. */
+static MerStatus open_rule(MerSplitFixed which, const char *name, const Options *naive, void *state,
+                           const MerSearch *search, const MerProblem *problem,
+                           const MerEvaluator *evaluator, MerError *error)
 {
     MerOneSplit *one = state;
     MerPlan      plan;
     MerMetric    metric =
         search->objective == MER_METRIC_ENERGY ? MER_METRIC_ENERGY : MER_METRIC_CYCLES;
     bool by_price = which == MER_SPLIT_FIXED_LAYER_WISE || which == MER_SPLIT_FIXED_HALF;
-    MER_TRY(mer_one_split_open(one, search, problem, evaluator, names[which], by_price, error));
+    MER_TRY(mer_one_split_open(one, search, problem, evaluator, name, by_price, error));
     MER_TRY(
         mer_split_make_fixed(one->split, one->rules, which, metric, &plan, search->arena, error));
+    if (naive) {
+        move_channels(one->split, naive->speedup, (MerSplitPlan *)mer_split_plan(&plan));
+    }
     return mer_one_split_take(one, &plan, error);
 }
 
-#define X(id, spelled, help)                                                                       \
-    static MerStatus open_##spelled(void *state, const MerSearch *search,                          \
-                                    const MerProblem *problem, const MerEvaluator *evaluator,      \
-                                    const void *options, MerError *error)                          \
+#define SOLVER(id, solver, help, table, naive)                                                     \
+    static MerStatus open_##solver(void *state, const MerSearch *search,                           \
+                                   const MerProblem *problem, const MerEvaluator *evaluator,       \
+                                   const void *options, MerError *error)                           \
     {                                                                                              \
         (void)options;                                                                             \
-        return open_fixed(MER_SPLIT_FIXED_##id, state, search, problem, evaluator, error);         \
+        return open_rule(MER_SPLIT_FIXED_##id, #solver, naive, state, search, problem, evaluator,  \
+                         error);                                                                   \
     }                                                                                              \
-    const MerOptimizerClass mer_optimizer_##spelled = {                                            \
-        .name = #spelled,                                                                          \
+    const MerOptimizerClass mer_optimizer_##solver = {                                             \
+        .name = #solver,                                                                           \
         .summary = help,                                                                           \
         .reference = "ODiMO (arXiv 2409.18566), baselines",                                        \
+        .options = table,                                                                          \
+        .options_size = sizeof(Options),                                                           \
         .state_size = sizeof(MerOneSplit),                                                         \
         .problem = "split",                                                                        \
         .makes_own_plan = true,                                                                    \
-        .open_problem = open_##spelled,                                                            \
+        .open_problem = open_##solver,                                                             \
         .ask = mer_one_split_ask,                                                                  \
         .tell = mer_one_split_tell,                                                                \
     };
+#define X(id, name, help) SOLVER(id, name, help, NULL, NULL)
 MER_SPLIT_FIXED_MAP(X)
 #undef X
+SOLVER(HALF, naive,
+       "floor(channels / speedup) - 1 of each layer on the reference, the rest on the best of the "
+       "others",
+       naive_options, options)

@@ -50,11 +50,6 @@ static double loss_of(const MerSplitLayer *layer, const double *losses, const in
     return sum;
 }
 
-double mer_split_layer_distortion(const MerSplitLayer *layer, const int *counts, MerArena *scratch)
-{
-    return loss_of(layer, sum_losses(layer, scratch), counts);
-}
-
 static double value_of(const Search *s, const int *counts)
 {
     if (!mer_split_layer_fits(s->split, s->rules, s->index, counts, NULL)) {

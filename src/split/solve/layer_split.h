@@ -14,8 +14,6 @@ typedef struct MerSplitAim {
  * memory. */
 double mer_split_best_layer(const MerSplit *split, const MerSplitRules *rules, int layer,
                             const MerSplitAim *aim, int *counts, MerArena *scratch);
-/* What the weights of a layer lose when counts follow the ranking. */
-double mer_split_layer_distortion(const MerSplitLayer *layer, const int *counts, MerArena *scratch);
 /* The value of one way to split it. INFINITY: it does not fit. */
 double mer_split_layer_value(const MerSplit *split, const MerSplitRules *rules, int layer,
                              const MerSplitAim *aim, const int *counts, MerArena *scratch);

@@ -1,10 +1,10 @@
 /* A split without training: the least loss of weights for some cost. A price of loss, found by bisection, makes the layers independent; each
  * then takes the counts that cost least in all. Which channels go where follows their sensitivity. */
+#include "base/option_rows.h"
 #include "mercator/view.h"
 #include "split/solve/layer_split.h"
 #include "split/solve/one_split.h"
 
-#include <stddef.h>
 #include <string.h>
 
 typedef struct Options {
@@ -12,12 +12,11 @@ typedef struct Options {
     int64_t sweep;
 } Options;
 
-#define OPTION(name) offsetof(Options, name)
 static const MerOption options[] = {
-    {"target", MER_OPTION_REAL, OPTION(target), "0.5", 0, 1, NULL,
-     "cost allowed, between that of the cheapest split (0) and of all on the reference (1)"},
-    {"sweep", MER_OPTION_INT, OPTION(sweep), "1", 1, 1000, NULL,
-     "splits to propose: targets up to `target` in equal parts"},
+    MER_REAL(
+        target, "0.5", 0, 1,
+        "cost allowed, between that of the cheapest split (0) and of all on the reference (1)"),
+    MER_INT(sweep, "1", 1, 1000, "splits to propose: targets up to `target` in equal parts"),
     {0}};
 
 typedef struct State {

@@ -1,10 +1,10 @@
 /* The integer polish: a split that was found elsewhere (`--warm RUN`) moves to the places where hardware steps, never at a higher cost.
  * A layer may give channels to another option if cost or loss falls and the other does not rise; with a price of loss, also if
  * the sum of both falls and the cost does not rise. Learned splits are improved without training. */
+#include "base/option_rows.h"
 #include "split/solve/layer_split.h"
 #include "split/solve/one_split.h"
 
-#include <stddef.h>
 #include <string.h>
 
 typedef struct Options {
@@ -15,10 +15,9 @@ typedef struct Options {
 enum { MOST_STARTS = 1000 };
 
 static const MerOption options[] = {
-    {"price", MER_OPTION_REAL, offsetof(Options, price), "0", 0, 1e12, NULL,
-     "of loss, in costs of all on the reference: 0 only takes what costs no precision"},
-    {"all", MER_OPTION_BOOL, offsetof(Options, all), "false", 0, 0, NULL,
-     "every split that was told, one after the other, instead of the best"},
+    MER_REAL(price, "0", 0, 1e12,
+             "of loss, in costs of all on the reference: 0 only takes what costs no precision"),
+    MER_BOOL(all, "false", "every split that was told, one after the other, instead of the best"),
     {0}};
 
 typedef struct State {

@@ -11,7 +11,6 @@
 #include "split/split_parts.h"
 #include "split/train/split_training.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,13 +28,14 @@ typedef struct Options {
     bool            answers;
 } Options;
 
-#define OPTION(name) offsetof(Options, name)
 static const MerOption options[] = {
-    {"finetune_epochs", MER_OPTION_INT, OPTION(finetune_epochs), "-1", -1, 100000, NULL,
-     "epochs with the assignment frozen, for every mapping alike; -1: 32, with `quick` 8"},
-    {"answers", MER_OPTION_BOOL, OPTION(answers), "false", 0, 0, NULL,
-     "note which images of the test part were answered right, four per hexadecimal digit"},
-    MER_TRAINING_OPTIONS(Options, rule.) MER_SOC_OPTIONS(Options, soc.){0}};
+    MER_INT(finetune_epochs, "-1", -1, 100000,
+            "epochs with the assignment frozen, for every mapping alike; -1: 32, with `quick` 8"),
+    MER_BOOL(answers, "false",
+             "note which images of the test part were answered right, four per hexadecimal digit"),
+    MER_TRAINING_OPTIONS,
+    MER_SOC_OPTIONS,
+    {0}};
 
 typedef struct State {
     const MerSplit     *split;

@@ -1,15 +1,18 @@
 /* The data-centric model as it is defined: every iteration case of every level in turn, a level
- * analysed again for each case of the level above. The reference for datacentric_fast.c. */
+ * analysed again for each case of the level above. The reference for src/layer/datacentric_fast.c. */
+#ifndef MERCATOR_TESTS_DATACENTRIC_PLAIN_H
+#define MERCATOR_TESTS_DATACENTRIC_PLAIN_H
+
 #include "layer/datacentric_levels.h"
 
 #include <string.h>
 
-typedef struct Case { /* one state per row of a level */
+typedef struct PlainCase { /* one state per row of a level */
     const MerDatacentricLevel *level;
     MerDatacentricState        state[MER_DATACENTRIC_ROWS];
     int                        change; /* innermost row that is not in its first step, -1: none */
     int64_t                    count;
-} Case;
+} PlainCase;
 
 typedef struct Analysis {      /* of one level over one vector of extents */
     MerDatacentricResult *sum; /* its counts; idle_level: from here on, 0: none */
@@ -19,7 +22,7 @@ typedef struct Analysis {      /* of one level over one vector of extents */
 } Analysis;
 
 /* Elements of a tensor held by one unit in the very first case. */
-static int64_t held(const Case *at, int tensor, bool first, bool see)
+static inline int64_t held(const PlainCase *at, int tensor, bool first, bool see)
 {
     const MerDatacentricLevel *level = at->level;
     int64_t                    product = 1;
@@ -38,7 +41,7 @@ static int64_t held(const Case *at, int tensor, bool first, bool see)
     return product;
 }
 
-static bool is_reinitialised(const Case *at, int tensor)
+static inline bool is_reinitialised(const PlainCase *at, int tensor)
 {
     for (int i = at->change + 1; i < at->level->count; i++)
         if (mer_datacentric_uses(&at->level->rows[i], tensor) && !at->state[i].unrolled)
@@ -47,7 +50,7 @@ static bool is_reinitialised(const Case *at, int tensor)
 }
 
 /* New elements of a tensor that one unit takes in. */
-static int64_t taken_in(const Case *at, int tensor, bool first, bool see)
+static inline int64_t taken_in(const PlainCase *at, int tensor, bool first, bool see)
 {
     const MerDatacentricLevel *level = at->level;
     int                        change = at->change;
@@ -80,7 +83,8 @@ static int64_t taken_in(const Case *at, int tensor, bool first, bool see)
 }
 
 /* Outputs of one unit, or with `partial_sums` its multiplications. */
-static int64_t computed(const Case *at, bool partial_sums, bool first, bool see, bool reuse)
+static inline int64_t computed(const PlainCase *at, bool partial_sums, bool first, bool see,
+                               bool reuse)
 {
     int64_t product = 1;
 
@@ -102,7 +106,7 @@ static int64_t computed(const Case *at, bool partial_sums, bool first, bool see,
     return product;
 }
 
-static bool has_edge(const Case *at, int tensor)
+static inline bool has_edge(const PlainCase *at, int tensor)
 {
     for (int k = 0; k < at->level->spatial_count; k++) {
         int i = at->level->spatial[k];
@@ -114,8 +118,8 @@ static bool has_edge(const Case *at, int tensor)
 }
 
 /* Units without the first, and of those at an edge how many have a partial tile of their own. */
-static void other_units(const Case *at, const MerDatacentricState *state, int64_t *whole,
-                        int64_t *partial)
+static inline void other_units(const PlainCase *at, const MerDatacentricState *state,
+                               int64_t *whole, int64_t *partial)
 {
     *partial = state->see;
     *whole = at->level->edge_units - *partial - 1;
@@ -124,13 +128,13 @@ static void other_units(const Case *at, const MerDatacentricState *state, int64_
 }
 
 /* What one unit takes in of a tensor, or of the output gives away. */
-static int64_t unit_share(const Case *at, int tensor, bool first, bool see)
+static inline int64_t unit_share(const PlainCase *at, int tensor, bool first, bool see)
 {
     return tensor == OUTPUT ? computed(at, false, first, see, true)
                             : taken_in(at, tensor, first, see);
 }
 
-static int64_t array_share(const Case *at, int tensor)
+static inline int64_t array_share(const PlainCase *at, int tensor)
 {
     const MerDatacentricLevel *level = at->level;
     const MerDatacentricState *state;
@@ -151,7 +155,7 @@ static int64_t array_share(const Case *at, int tensor)
 }
 
 /* Multiplications of the unit that decides the pace. */
-static int64_t critical_macs(const Case *at)
+static inline int64_t critical_macs(const PlainCase *at)
 {
     int  speaker = at->level->last_spatial[OUTPUT];
     bool see = speaker >= 0 && has_edge(at, OUTPUT) && at->level->edge_units == 1 &&
@@ -160,7 +164,7 @@ static int64_t critical_macs(const Case *at)
     return computed(at, true, true, see, true);
 }
 
-static int64_t array_macs(const Case *at)
+static inline int64_t array_macs(const PlainCase *at)
 {
     const MerDatacentricLevel *level = at->level;
     const MerDatacentricState *state = &at->state[level->spatial[level->spatial_count - 1]];
@@ -176,13 +180,13 @@ static int64_t array_macs(const Case *at)
            partial * computed(at, true, false, true, false);
 }
 
-static void analyse(const MerDatacentricInput *input, const MerDatacentricModel *model, int index,
-                    const int64_t *extents, Analysis *analysis);
+static inline void analyse(const MerDatacentricInput *input, const MerDatacentricModel *model,
+                           int index, const int64_t *extents, Analysis *analysis);
 
 /* Prices the level below for one kind of unit; `variant`: the unit with the partial tile. */
-static void analyse_below(const MerDatacentricInput *input, const MerDatacentricModel *model,
-                          int index, const Case *at, bool variant, int64_t units, int64_t *compute,
-                          double *active, int *idle_level)
+static inline void analyse_below(const MerDatacentricInput *input, const MerDatacentricModel *model,
+                                 int index, const PlainCase *at, bool variant, int64_t units,
+                                 int64_t *compute, double *active, int *idle_level)
 {
     int64_t              extents[MER_DATACENTRIC_DIMS] = {0};
     MerDatacentricResult below = {0};
@@ -203,9 +207,10 @@ static void analyse_below(const MerDatacentricInput *input, const MerDatacentric
     *active += below.avg_utilized_pes * (double)units;
 }
 
-static int64_t compute_delay(const MerDatacentricInput *input, const MerDatacentricModel *model,
-                             int index, const Case *at, int64_t macs, double *active,
-                             int *idle_level)
+static inline int64_t compute_delay(const MerDatacentricInput *input,
+                                    const MerDatacentricModel *model, int index,
+                                    const PlainCase *at, int64_t macs, double *active,
+                                    int *idle_level)
 {
     const MerDatacentricLevel *level = at->level;
     const MerDatacentricState *first = &at->state[level->spatial[0]];
@@ -229,8 +234,8 @@ static int64_t compute_delay(const MerDatacentricInput *input, const MerDatacent
 }
 
 /* What the off-chip link adds; level 0 alone talks to it. */
-static int64_t offchip_delay(const MerDatacentricInput *input, Analysis *analysis, int64_t delay,
-                             int64_t compute)
+static inline int64_t offchip_delay(const MerDatacentricInput *input, Analysis *analysis,
+                                    int64_t delay, int64_t compute)
 {
     MerDatacentricResult *sum = analysis->sum;
     int64_t               in = sum->tensor[INPUT].l2_size_req + sum->tensor[FILTER].l2_size_req;
@@ -244,8 +249,8 @@ static int64_t offchip_delay(const MerDatacentricInput *input, Analysis *analysi
     return larger(delay, larger(in / bandwidth / 2, out / bandwidth / 2));
 }
 
-static void account(const MerDatacentricInput *input, const MerDatacentricModel *model, int index,
-                    const Case *at, Analysis *analysis)
+static inline void account(const MerDatacentricInput *input, const MerDatacentricModel *model,
+                           int index, const PlainCase *at, Analysis *analysis)
 {
     const MerDatacentricHardware *hardware = &input->hardware;
     MerDatacentricResult         *sum = analysis->sum;
@@ -287,8 +292,8 @@ static void account(const MerDatacentricInput *input, const MerDatacentricModel 
 }
 
 /* The state of row i in case c is number ceil(c / f) mod n, f = cases of the rows inside. */
-static void enter_case(int64_t number, const int *state_count, MerDatacentricState (*states)[3],
-                       Case *at)
+static inline void enter_case(int64_t number, const int                   *state_count,
+                              MerDatacentricState (*states)[3], PlainCase *at)
 {
     int64_t inside = 1;
 
@@ -305,10 +310,10 @@ static void enter_case(int64_t number, const int *state_count, MerDatacentricSta
     }
 }
 
-static void analyse(const MerDatacentricInput *input, const MerDatacentricModel *model, int index,
-                    const int64_t *extents, Analysis *analysis)
+static inline void analyse(const MerDatacentricInput *input, const MerDatacentricModel *model,
+                           int index, const int64_t *extents, Analysis *analysis)
 {
-    Case                at = {.level = &model->levels[index]};
+    PlainCase           at = {.level = &model->levels[index]};
     MerDatacentricState states[MER_DATACENTRIC_ROWS][3];
     int                 state_count[MER_DATACENTRIC_ROWS] = {0};
     int64_t             cases = 1, row_extents[MER_DATACENTRIC_ROWS] = {0};
@@ -332,7 +337,9 @@ static void analyse(const MerDatacentricInput *input, const MerDatacentricModel 
         analysis->sum->avg_utilized_pes /= (double)analysis->total;
 }
 
-void mer_datacentric_evaluate_plain(const MerDatacentricInput *input, MerDatacentricResult *result)
+/* Fills everything. */
+static inline void mer_datacentric_evaluate_plain(const MerDatacentricInput *input,
+                                                  MerDatacentricResult      *result)
 {
     MerDatacentricModel model;
     Analysis            analysis = {.sum = result};
@@ -352,3 +359,5 @@ void mer_datacentric_evaluate_plain(const MerDatacentricInput *input, MerDatacen
     }
     mer_datacentric_finish(input, &model, MER_DATACENTRIC_EVERYTHING, result);
 }
+
+#endif
