@@ -3,7 +3,6 @@
  * over points of the time of one evaluation). Lines are `name value unit`. */
 #include "base/log.h"
 #include "base/stats.h"
-#include "datacentric_plain.h"
 #include "layer/datacentric_plan.h"
 #include "layer/directive_format.h"
 #include "map/directives/directives.h"

@@ -1,5 +1,5 @@
 /* Grouping of the iteration cases of a cluster level, see datacentric_cases.h. What one unit holds and computes of
- * a row is said in datacentric_levels.h, for the plain form too. */
+ * a row is said in datacentric_levels.h, for datacentric_plain.c too. */
 #include "layer/datacentric_cases.h"
 
 static int spatial_index(const MerDatacentricLevel *level, int row)

@@ -172,9 +172,11 @@ typedef struct MerDatacentricResult {
     MerDatacentricTensorCounts tensor[MER_DATACENTRIC_TENSORS]; /* C, without reuse_factor */
 } MerDatacentricResult;
 
-/* Sub-levels once per dim vector, cases grouped; equal to the plain form (tests/datacentric_plain.h) in every count. */
+/* Sub-levels once per dim vector, cases grouped; equal to the plain form in every count. */
 void mer_datacentric_evaluate(const MerDatacentricInput *input, MerDatacentricWanted wanted,
                               MerDatacentricResult *result);
+/* Case by case and level by level, as the model is defined. Fills everything. */
+void mer_datacentric_evaluate_plain(const MerDatacentricInput *input, MerDatacentricResult *result);
 
 int64_t     mer_datacentric_macs(const MerDatacentricLayer *layer);
 const char *mer_datacentric_type_name(MerDatacentricType type);

@@ -1,6 +1,6 @@
 /* The data-centric model against 40 runs of MAESTRO at 4eb08d1 (tests/data/maestro.jsonl):
  * integers exactly, floats to 1e-5 (they were printed with six digits), both accountings. */
-#include "datacentric_plain.h"
+#include "layer/datacentric_levels.h"
 #include "layer/datacentric_plan.h"
 #include "support.h"
 

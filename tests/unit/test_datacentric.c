@@ -1,6 +1,5 @@
 /* The data-centric model: its fast form against its plain one on random mappings, the rules of
  * strict mode, and the layer types that the reference data covers thinly. */
-#include "datacentric_plain.h"
 #include "layer/datacentric_model.h"
 #include "mercator/rng.h"
 #include "support.h"

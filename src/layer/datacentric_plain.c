@@ -1,18 +1,15 @@
 /* The data-centric model as it is defined: every iteration case of every level in turn, a level
- * analysed again for each case of the level above. The reference for src/layer/datacentric_fast.c. */
-#ifndef MERCATOR_TESTS_DATACENTRIC_PLAIN_H
-#define MERCATOR_TESTS_DATACENTRIC_PLAIN_H
-
+ * analysed again for each case of the level above. The reference for datacentric_fast.c. */
 #include "layer/datacentric_levels.h"
 
 #include <string.h>
 
-typedef struct PlainCase { /* one state per row of a level */
+typedef struct Case { /* one state per row of a level */
     const MerDatacentricLevel *level;
     MerDatacentricState        state[MER_DATACENTRIC_ROWS];
     int                        change; /* innermost row that is not in its first step, -1: none */
     int64_t                    count;
-} PlainCase;
+} Case;
 
 typedef struct Analysis {      /* of one level over one vector of extents */
     MerDatacentricResult *sum; /* its counts; idle_level: from here on, 0: none */
@@ -22,7 +19,7 @@ typedef struct Analysis {      /* of one level over one vector of extents */
 } Analysis;
 
 /* Elements of a tensor held by one unit in the very first case. */
-static inline int64_t held(const PlainCase *at, int tensor, bool first, bool see)
+static int64_t held(const Case *at, int tensor, bool first, bool see)
 {
     const MerDatacentricLevel *level = at->level;
     int64_t                    product = 1;
@@ -41,7 +38,7 @@ static inline int64_t held(const PlainCase *at, int tensor, bool first, bool see
     return product;
 }
 
-static inline bool is_reinitialised(const PlainCase *at, int tensor)
+static bool is_reinitialised(const Case *at, int tensor)
 {
     for (int i = at->change + 1; i < at->level->count; i++)
         if (mer_datacentric_uses(&at->level->rows[i], tensor) && !at->state[i].unrolled)
@@ -50,7 +47,7 @@ static inline bool is_reinitialised(const PlainCase *at, int tensor)
 }
 
 /* New elements of a tensor that one unit takes in. */
-static inline int64_t taken_in(const PlainCase *at, int tensor, bool first, bool see)
+static int64_t taken_in(const Case *at, int tensor, bool first, bool see)
 {
     const MerDatacentricLevel *level = at->level;
     int                        change = at->change;
@@ -83,8 +80,7 @@ static inline int64_t taken_in(const PlainCase *at, int tensor, bool first, bool
 }
 
 /* Outputs of one unit, or with `partial_sums` its multiplications. */
-static inline int64_t computed(const PlainCase *at, bool partial_sums, bool first, bool see,
-                               bool reuse)
+static int64_t computed(const Case *at, bool partial_sums, bool first, bool see, bool reuse)
 {
     int64_t product = 1;
 
@@ -106,7 +102,7 @@ static inline int64_t computed(const PlainCase *at, bool partial_sums, bool firs
     return product;
 }
 
-static inline bool has_edge(const PlainCase *at, int tensor)
+static bool has_edge(const Case *at, int tensor)
 {
     for (int k = 0; k < at->level->spatial_count; k++) {
         int i = at->level->spatial[k];
@@ -118,8 +114,8 @@ static inline bool has_edge(const PlainCase *at, int tensor)
 }
 
 /* Units without the first, and of those at an edge how many have a partial tile of their own. */
-static inline void other_units(const PlainCase *at, const MerDatacentricState *state,
-                               int64_t *whole, int64_t *partial)
+static void other_units(const Case *at, const MerDatacentricState *state, int64_t *whole,
+                        int64_t *partial)
 {
     *partial = state->see;
     *whole = at->level->edge_units - *partial - 1;
@@ -128,13 +124,13 @@ static inline void other_units(const PlainCase *at, const MerDatacentricState *s
 }
 
 /* What one unit takes in of a tensor, or of the output gives away. */
-static inline int64_t unit_share(const PlainCase *at, int tensor, bool first, bool see)
+static int64_t unit_share(const Case *at, int tensor, bool first, bool see)
 {
     return tensor == OUTPUT ? computed(at, false, first, see, true)
                             : taken_in(at, tensor, first, see);
 }
 
-static inline int64_t array_share(const PlainCase *at, int tensor)
+static int64_t array_share(const Case *at, int tensor)
 {
     const MerDatacentricLevel *level = at->level;
     const MerDatacentricState *state;
@@ -155,7 +151,7 @@ static inline int64_t array_share(const PlainCase *at, int tensor)
 }
 
 /* Multiplications of the unit that decides the pace. */
-static inline int64_t critical_macs(const PlainCase *at)
+static int64_t critical_macs(const Case *at)
 {
     int  speaker = at->level->last_spatial[OUTPUT];
     bool see = speaker >= 0 && has_edge(at, OUTPUT) && at->level->edge_units == 1 &&
@@ -164,7 +160,7 @@ static inline int64_t critical_macs(const PlainCase *at)
     return computed(at, true, true, see, true);
 }
 
-static inline int64_t array_macs(const PlainCase *at)
+static int64_t array_macs(const Case *at)
 {
     const MerDatacentricLevel *level = at->level;
     const MerDatacentricState *state = &at->state[level->spatial[level->spatial_count - 1]];
@@ -180,13 +176,13 @@ static inline int64_t array_macs(const PlainCase *at)
            partial * computed(at, true, false, true, false);
 }
 
-static inline void analyse(const MerDatacentricInput *input, const MerDatacentricModel *model,
-                           int index, const int64_t *extents, Analysis *analysis);
+static void analyse(const MerDatacentricInput *input, const MerDatacentricModel *model, int index,
+                    const int64_t *extents, Analysis *analysis);
 
 /* Prices the level below for one kind of unit; `variant`: the unit with the partial tile. */
-static inline void analyse_below(const MerDatacentricInput *input, const MerDatacentricModel *model,
-                                 int index, const PlainCase *at, bool variant, int64_t units,
-                                 int64_t *compute, double *active, int *idle_level)
+static void analyse_below(const MerDatacentricInput *input, const MerDatacentricModel *model,
+                          int index, const Case *at, bool variant, int64_t units, int64_t *compute,
+                          double *active, int *idle_level)
 {
     int64_t              extents[MER_DATACENTRIC_DIMS] = {0};
     MerDatacentricResult below = {0};
@@ -207,10 +203,9 @@ static inline void analyse_below(const MerDatacentricInput *input, const MerData
     *active += below.avg_utilized_pes * (double)units;
 }
 
-static inline int64_t compute_delay(const MerDatacentricInput *input,
-                                    const MerDatacentricModel *model, int index,
-                                    const PlainCase *at, int64_t macs, double *active,
-                                    int *idle_level)
+static int64_t compute_delay(const MerDatacentricInput *input, const MerDatacentricModel *model,
+                             int index, const Case *at, int64_t macs, double *active,
+                             int *idle_level)
 {
     const MerDatacentricLevel *level = at->level;
     const MerDatacentricState *first = &at->state[level->spatial[0]];
@@ -234,8 +229,8 @@ static inline int64_t compute_delay(const MerDatacentricInput *input,
 }
 
 /* What the off-chip link adds; level 0 alone talks to it. */
-static inline int64_t offchip_delay(const MerDatacentricInput *input, Analysis *analysis,
-                                    int64_t delay, int64_t compute)
+static int64_t offchip_delay(const MerDatacentricInput *input, Analysis *analysis, int64_t delay,
+                             int64_t compute)
 {
     MerDatacentricResult *sum = analysis->sum;
     int64_t               in = sum->tensor[INPUT].l2_size_req + sum->tensor[FILTER].l2_size_req;
@@ -249,8 +244,8 @@ static inline int64_t offchip_delay(const MerDatacentricInput *input, Analysis *
     return larger(delay, larger(in / bandwidth / 2, out / bandwidth / 2));
 }
 
-static inline void account(const MerDatacentricInput *input, const MerDatacentricModel *model,
-                           int index, const PlainCase *at, Analysis *analysis)
+static void account(const MerDatacentricInput *input, const MerDatacentricModel *model, int index,
+                    const Case *at, Analysis *analysis)
 {
     const MerDatacentricHardware *hardware = &input->hardware;
     MerDatacentricResult         *sum = analysis->sum;
@@ -292,8 +287,8 @@ static inline void account(const MerDatacentricInput *input, const MerDatacentri
 }
 
 /* The state of row i in case c is number ceil(c / f) mod n, f = cases of the rows inside. */
-static inline void enter_case(int64_t number, const int                   *state_count,
-                              MerDatacentricState (*states)[3], PlainCase *at)
+static void enter_case(int64_t number, const int *state_count, MerDatacentricState (*states)[3],
+                       Case *at)
 {
     int64_t inside = 1;
 
@@ -310,10 +305,10 @@ static inline void enter_case(int64_t number, const int                   *state
     }
 }
 
-static inline void analyse(const MerDatacentricInput *input, const MerDatacentricModel *model,
-                           int index, const int64_t *extents, Analysis *analysis)
+static void analyse(const MerDatacentricInput *input, const MerDatacentricModel *model, int index,
+                    const int64_t *extents, Analysis *analysis)
 {
-    PlainCase           at = {.level = &model->levels[index]};
+    Case                at = {.level = &model->levels[index]};
     MerDatacentricState states[MER_DATACENTRIC_ROWS][3];
     int                 state_count[MER_DATACENTRIC_ROWS] = {0};
     int64_t             cases = 1, row_extents[MER_DATACENTRIC_ROWS] = {0};
@@ -337,9 +332,7 @@ static inline void analyse(const MerDatacentricInput *input, const MerDatacentri
         analysis->sum->avg_utilized_pes /= (double)analysis->total;
 }
 
-/* Fills everything. */
-static inline void mer_datacentric_evaluate_plain(const MerDatacentricInput *input,
-                                                  MerDatacentricResult      *result)
+void mer_datacentric_evaluate_plain(const MerDatacentricInput *input, MerDatacentricResult *result)
 {
     MerDatacentricModel model;
     Analysis            analysis = {.sum = result};
@@ -359,5 +352,3 @@ static inline void mer_datacentric_evaluate_plain(const MerDatacentricInput *inp
     }
     mer_datacentric_finish(input, &model, MER_DATACENTRIC_EVERYTHING, result);
 }
-
-#endif
