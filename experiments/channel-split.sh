@@ -94,8 +94,8 @@ more() {
 energy() {
     hard_case
     options="$options --objective energy"
-    searched hard "1 2 3 $added" energy "$lambdas,$search" gradient=$default
-    searched hard "1 2 3 $added" energy_expected "$lambdas,$search" gradient=expected
+    searched hard "1 2 3 $added 15 16 17 18" energy "$lambdas,$search" gradient=$default
+    searched hard "1 2 3 $added 15 16 17 18" energy_expected "$lambdas,$search" gradient=expected
     start
     polished hard "1 2 3 $added" energy 5
     start
@@ -179,7 +179,7 @@ frugal() {
     polished fashion "$six" energy_low 2
 }
 long=search_epochs=8,alpha_rate=0.05
-fresh="21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38"
+fresh="21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40"
 # 24 epochs of fine-tune: with 8 the ends are far from trained, and differ by points from seed to seed (stage brief). Seeds that the other
 # stages do not have.
 darkside() {

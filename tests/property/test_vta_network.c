@@ -42,10 +42,10 @@ static void draw_core(MerRng *rng, MerVtaCore *core)
 /* The layer on the core and plainly; both must agree. */
 static Image run_layer(MerRng *rng, const MerOp *op, const Image *input)
 {
-    Case          c = {.op = *op, .images = 1};
-    MerVtaStream  stream;
-    MerVtaReason  reason = {""};
-    VtaMachine machine = {.core = &c.task.core, .rng = rng};
+    Case         c = {.op = *op, .images = 1};
+    MerVtaStream stream;
+    MerVtaReason reason = {""};
+    VtaMachine   machine = {.core = &c.task.core, .rng = rng};
     draw_core(rng, &c.task.core);
     mer_vta_shape_make(&c.op, 1, &c.task.core, &c.task.shape);
     c.schedule = draw_schedule(rng, &c.task);

@@ -123,8 +123,8 @@ static uint32_t *encode_all(const Case *c, const MerVtaStream *stream, MerVtaWor
 static void execute(const Case *c, const Tensors *t, const MerVtaStream *stream,
                     const uint32_t *uops, MerRng *rng, int number)
 {
-    VtaMachine machine = {.core = &c->task.core, .rng = rng};
-    MerVtaReason  reason = {""};
+    VtaMachine   machine = {.core = &c->task.core, .rng = rng};
+    MerVtaReason reason = {""};
     machine.dram_bytes = dram_bytes(&c->task.core, stream);
     machine.dram = calloc(machine.dram_bytes, 1);
     memcpy(machine.dram + stream->base[MER_VTA_UOP] * 4, uops, (size_t)stream->uop_count * 4);
