@@ -2,7 +2,7 @@
 #ifndef MERCATOR_TESTS_VTA_EXECUTE_H
 #define MERCATOR_TESTS_VTA_EXECUTE_H
 
-#include "vta_machine.h"
+#include "codesign/cost/functional.h"
 #include "vta_support.h"
 
 typedef struct Case {

@@ -42,10 +42,10 @@ static void draw_core(MerRng *rng, MerVtaCore *core)
 /* The layer on the core and plainly; both must agree. */
 static Image run_layer(MerRng *rng, const MerOp *op, const Image *input)
 {
-    Case         c = {.op = *op, .images = 1};
-    MerVtaStream stream;
-    MerVtaReason reason = {""};
-    VtaMachine   machine = {.core = &c.task.core, .rng = rng};
+    Case          c = {.op = *op, .images = 1};
+    MerVtaStream  stream;
+    MerVtaReason  reason = {""};
+    MerVtaMachine machine = {.core = &c.task.core, .rng = rng};
     draw_core(rng, &c.task.core);
     mer_vta_shape_make(&c.op, 1, &c.task.core, &c.task.shape);
     c.schedule = draw_schedule(rng, &c.task);
@@ -68,7 +68,7 @@ static Image run_layer(MerRng *rng, const MerOp *op, const Image *input)
         memcpy(machine.dram + (stream.base[MER_VTA_UOP] + u) * 4, &word, 4);
     }
     pack(&c, &t, &stream, machine.dram);
-    if (!execute_stream(&machine, stream.list, stream.count, &reason)) {
+    if (!mer_vta_execute(&machine, stream.list, stream.count, &reason)) {
         fail_msg("%s: %s", op->name, reason.text);
     }
     if (!is_equal(&c, &t, &stream, machine.dram)) {

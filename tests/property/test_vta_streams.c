@@ -123,13 +123,13 @@ static uint32_t *encode_all(const Case *c, const MerVtaStream *stream, MerVtaWor
 static void execute(const Case *c, const Tensors *t, const MerVtaStream *stream,
                     const uint32_t *uops, MerRng *rng, int number)
 {
-    VtaMachine   machine = {.core = &c->task.core, .rng = rng};
-    MerVtaReason reason = {""};
+    MerVtaMachine machine = {.core = &c->task.core, .rng = rng};
+    MerVtaReason  reason = {""};
     machine.dram_bytes = dram_bytes(&c->task.core, stream);
     machine.dram = calloc(machine.dram_bytes, 1);
     memcpy(machine.dram + stream->base[MER_VTA_UOP] * 4, uops, (size_t)stream->uop_count * 4);
     pack(c, t, stream, machine.dram);
-    if (!execute_stream(&machine, stream->list, stream->count, &reason)) {
+    if (!mer_vta_execute(&machine, stream->list, stream->count, &reason)) {
         fail_msg("case %d: %s", number, reason.text);
     }
     if (!is_equal(c, t, stream, machine.dram)) {
@@ -167,7 +167,7 @@ static void test_streams_compute_the_layer(void **state)
         }
         execute(&c, &t, &stream, uops, &rng, n);
         if (n % 3 == 0) {
-            serialise(&stream);
+            mer_vta_serialise(&stream);
             execute(&c, &t, &stream, uops, &rng, n);
         }
         mer_vta_stream_free(&stream);

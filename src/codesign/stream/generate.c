@@ -433,3 +433,35 @@ void mer_vta_stream_free(MerVtaStream *stream)
     free(stream->uops);
     *stream = (MerVtaStream){0};
 }
+
+/* The last instruction of one stage lets the first of the next one begin. */
+static void link_stages(MerVtaInstruction *last, MerVtaInstruction *first)
+{
+    if (mer_vta_stage(first) > mer_vta_stage(last)) {
+        last->push_next = true;
+        first->pop_prev = true;
+    } else {
+        last->push_prev = true;
+        first->pop_next = true;
+    }
+}
+
+void mer_vta_serialise(MerVtaStream *stream)
+{
+    int64_t kept = 0;
+    for (int64_t n = 0; n < stream->count; n++) {
+        MerVtaInstruction i = stream->list[n];
+        i.pop_prev = i.pop_next = i.push_prev = i.push_next = false;
+        bool is_tail = mer_vta_is_noop(&i);
+        if (is_tail && !(n + 1 < stream->count && stream->list[n + 1].opcode == MER_VTA_FINISH)) {
+            continue;
+        }
+        /* the last no-op of a stream stays: it waits for the store, which FINISH must not */
+        bool is_linked = kept > 0 && stream->list[kept - 1].opcode != MER_VTA_FINISH;
+        if (is_linked && mer_vta_stage(&stream->list[kept - 1]) != mer_vta_stage(&i)) {
+            link_stages(&stream->list[kept - 1], &i);
+        }
+        stream->list[kept++] = i;
+    }
+    stream->count = kept;
+}

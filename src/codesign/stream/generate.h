@@ -40,7 +40,9 @@ MerVtaCut mer_vta_cut(const int extent[4], int64_t step, int threads, int64_t li
  * test wants shorter ones. Free it after use. */
 MerStatus mer_vta_generate(const MerVtaTask *task, const MerVtaSchedule *schedule, int64_t limit,
                            MerVtaStream *stream, MerError *error);
-void      mer_vta_stream_free(MerVtaStream *stream);
+/* The same work with a token at every change of the stage: nothing overlaps. */
+void mer_vta_serialise(MerVtaStream *stream);
+void mer_vta_stream_free(MerVtaStream *stream);
 
 /* Reads binary instructions alone and says which rule of the hardware the stream breaks; true: none.
  * Shares nothing with the generator. */

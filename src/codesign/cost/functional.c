@@ -1,43 +1,29 @@
-/* Executes streams bit by bit: three stages in order, four queues of tokens, any legal interleaving
- * (docs/codesign-model.md, "Functional simulator"). SRAMs start with garbage, so that what is read before it is
- * written shows. */
-#ifndef MERCATOR_TESTS_VTA_MACHINE_H
-#define MERCATOR_TESTS_VTA_MACHINE_H
+/* The functional simulator. SRAMs start with garbage, so that what is read before it is written shows. */
+#include "codesign/cost/functional.h"
 
 #include "base/memory.h"
-#include "codesign/cost/timing.h"
-#include "codesign/stream/generate.h"
-#include "mercator/rng.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct VtaMachine {
-    const MerVtaCore *core;
-    uint8_t          *dram; /* addresses from 0 */
-    size_t            dram_bytes;
-    MerRng           *rng; /* chooses among the stages that can go on; NULL: the first of them */
-    MerVtaCounters    counters;
-} VtaMachine;
-
 typedef struct Chip {
-    VtaMachine   *machine;
-    uint32_t     *uop;
-    int8_t       *inp, *wgt, *out;
-    int32_t      *acc;
-    int64_t       tokens[4]; /* load to compute, and back, compute to store, and back */
-    MerVtaReason *reason;
+    MerVtaMachine *machine;
+    uint32_t      *uop;
+    int8_t        *inp, *wgt, *out;
+    int32_t       *acc;
+    int64_t        tokens[4]; /* load to compute, and back, compute to store, and back */
+    MerVtaReason  *reason;
 } Chip;
 
 enum { TO_COMPUTE, TO_LOAD, TO_STORE, FROM_STORE };
 
-static inline void *sram_of(const Chip *chip, MerVtaMemory memory)
+static void *sram_of(const Chip *chip, MerVtaMemory memory)
 {
     void *const all[] = {chip->uop, chip->wgt, chip->inp, chip->acc, chip->out, chip->acc};
     return all[memory];
 }
 
-static inline void fill_garbage(const Chip *chip)
+static void fill_garbage(const Chip *chip)
 {
     MerRng garbage = mer_rng_make(1, 0);
     for (int m = MER_VTA_UOP; m <= MER_VTA_OUT; m++) {
@@ -49,8 +35,8 @@ static inline void fill_garbage(const Chip *chip)
     }
 }
 
-static inline bool check_range(const Chip *chip, const char *what, int64_t from, int64_t count,
-                               int64_t size)
+static bool check_range(const Chip *chip, const char *what, int64_t from, int64_t count,
+                        int64_t size)
 {
     return (from >= 0 && count >= 0 && from + count <= size) ||
            mer_vta_refuse(chip->reason, "%s: entries %lld to %lld, has %lld", what, (long long)from,
@@ -58,7 +44,7 @@ static inline bool check_range(const Chip *chip, const char *what, int64_t from,
 }
 
 /* `count` entries of DRAM from entry `from` on; NULL: outside. */
-static inline uint8_t *dram_at(const Chip *chip, MerVtaMemory memory, int64_t from, int64_t count)
+static uint8_t *dram_at(const Chip *chip, MerVtaMemory memory, int64_t from, int64_t count)
 {
     int64_t element = chip->machine->core->element[memory];
     int64_t entries = (int64_t)chip->machine->dram_bytes / element;
@@ -66,8 +52,8 @@ static inline uint8_t *dram_at(const Chip *chip, MerVtaMemory memory, int64_t fr
                                                            : NULL;
 }
 
-static inline void load_row(const Chip *chip, MerVtaMemory memory, int64_t at, const uint8_t *from,
-                            int64_t count)
+static void load_row(const Chip *chip, MerVtaMemory memory, int64_t at, const uint8_t *from,
+                     int64_t count)
 {
     const MerVtaCore *core = chip->machine->core;
     if (memory == MER_VTA_ACC8) {
@@ -81,7 +67,7 @@ static inline void load_row(const Chip *chip, MerVtaMemory memory, int64_t at, c
     memcpy((uint8_t *)sram_of(chip, memory) + (size_t)at * element, from, (size_t)count * element);
 }
 
-static inline bool run_load(Chip *chip, const MerVtaInstruction *i)
+static bool run_load(Chip *chip, const MerVtaInstruction *i)
 {
     const MerVtaCore *core = chip->machine->core;
     MerVtaMemory      memory = i->memory;
@@ -113,7 +99,7 @@ static inline bool run_load(Chip *chip, const MerVtaInstruction *i)
     return true;
 }
 
-static inline bool run_store(Chip *chip, const MerVtaInstruction *i)
+static bool run_store(Chip *chip, const MerVtaInstruction *i)
 {
     const MerVtaCore *core = chip->machine->core;
     size_t            element = (size_t)core->element[MER_VTA_OUT];
@@ -138,7 +124,7 @@ static inline bool run_store(Chip *chip, const MerVtaInstruction *i)
 }
 
 /* The low byte of every result is seen by STORE. */
-static inline void mirror(const Chip *chip, int64_t entry)
+static void mirror(const Chip *chip, int64_t entry)
 {
     int64_t lanes = (int64_t)chip->machine->core->batch * chip->machine->core->block_out;
     for (int64_t l = entry * lanes; l < (entry + 1) * lanes; l++) {
@@ -146,7 +132,7 @@ static inline void mirror(const Chip *chip, int64_t entry)
     }
 }
 
-static inline void multiply(const Chip *chip, int64_t dst, int64_t src, int64_t wgt)
+static void multiply(const Chip *chip, int64_t dst, int64_t src, int64_t wgt)
 {
     const MerVtaCore *core = chip->machine->core;
     int               in = core->block_in, out = core->block_out;
@@ -164,7 +150,7 @@ static inline void multiply(const Chip *chip, int64_t dst, int64_t src, int64_t 
     }
 }
 
-static inline int32_t alu(MerVtaAlu op, int32_t a, int32_t b)
+static int32_t alu(MerVtaAlu op, int32_t a, int32_t b)
 {
     switch (op) {
     case MER_VTA_MIN:
@@ -184,7 +170,7 @@ static inline int32_t alu(MerVtaAlu op, int32_t a, int32_t b)
     }
 }
 
-static inline void calculate(const Chip *chip, const MerVtaInstruction *i, int64_t dst, int64_t src)
+static void calculate(const Chip *chip, const MerVtaInstruction *i, int64_t dst, int64_t src)
 {
     int64_t lanes = (int64_t)chip->machine->core->batch * chip->machine->core->block_out;
     for (int64_t l = 0; l < lanes; l++) {
@@ -193,8 +179,8 @@ static inline void calculate(const Chip *chip, const MerVtaInstruction *i, int64
     }
 }
 
-static inline bool run_uop(Chip *chip, const MerVtaInstruction *i, const MerVtaUop *uop,
-                           int64_t outer, int64_t inner)
+static bool run_uop(Chip *chip, const MerVtaInstruction *i, const MerVtaUop *uop, int64_t outer,
+                    int64_t inner)
 {
     const MerVtaCore *core = chip->machine->core;
     int64_t           dst = uop->dst + outer * i->dst_out + inner * i->dst_in;
@@ -225,7 +211,7 @@ static inline bool run_uop(Chip *chip, const MerVtaInstruction *i, const MerVtaU
     return true;
 }
 
-static inline bool run_kernel(Chip *chip, const MerVtaInstruction *i)
+static bool run_kernel(Chip *chip, const MerVtaInstruction *i)
 {
     const MerVtaCore *core = chip->machine->core;
     if (!check_range(chip, "uop", i->uop_begin, (int64_t)i->uop_end - i->uop_begin,
@@ -245,7 +231,7 @@ static inline bool run_kernel(Chip *chip, const MerVtaInstruction *i)
     return true;
 }
 
-static inline bool run_instruction(Chip *chip, const MerVtaInstruction *i)
+static bool run_instruction(Chip *chip, const MerVtaInstruction *i)
 {
     switch (i->opcode) {
     case MER_VTA_LOAD:
@@ -260,8 +246,7 @@ static inline bool run_instruction(Chip *chip, const MerVtaInstruction *i)
 }
 
 /* Queues that an instruction of a stage takes from and gives to; -1: none. */
-static inline void queues_of(MerVtaStage stage, const MerVtaInstruction *i, int pops[2],
-                             int pushes[2])
+static void queues_of(MerVtaStage stage, const MerVtaInstruction *i, int pops[2], int pushes[2])
 {
     static const int from_prev[] = {-1, TO_COMPUTE, TO_STORE},
                      from_next[] = {TO_LOAD, FROM_STORE, -1};
@@ -272,14 +257,14 @@ static inline void queues_of(MerVtaStage stage, const MerVtaInstruction *i, int 
     pushes[1] = i->push_next ? to_next[stage] : -1;
 }
 
-static inline bool can_run(const Chip *chip, MerVtaStage stage, const MerVtaInstruction *i)
+static bool can_run(const Chip *chip, MerVtaStage stage, const MerVtaInstruction *i)
 {
     int pops[2], pushes[2];
     queues_of(stage, i, pops, pushes);
     return (pops[0] < 0 || chip->tokens[pops[0]] > 0) && (pops[1] < 0 || chip->tokens[pops[1]] > 0);
 }
 
-static inline bool run_one(Chip *chip, MerVtaStage stage, const MerVtaInstruction *i)
+static bool run_one(Chip *chip, MerVtaStage stage, const MerVtaInstruction *i)
 {
     int pops[2], pushes[2];
     queues_of(stage, i, pops, pushes);
@@ -293,7 +278,7 @@ static inline bool run_one(Chip *chip, MerVtaStage stage, const MerVtaInstructio
     return is_fine;
 }
 
-static inline bool run_stream(Chip *chip, const MerVtaInstruction *list, int64_t count)
+static bool run_stream(Chip *chip, const MerVtaInstruction *list, int64_t count)
 {
     int64_t at[MER_VTA_STAGES] = {0, 0, 0};
     for (;;) {
@@ -325,9 +310,8 @@ static inline bool run_stream(Chip *chip, const MerVtaInstruction *list, int64_t
     }
 }
 
-/* Runs instructions until all FINISH have passed. false: a rule is broken or no stage can go on. */
-static inline bool execute_stream(VtaMachine *machine, const MerVtaInstruction *list, int64_t count,
-                                  MerVtaReason *reason)
+bool mer_vta_execute(MerVtaMachine *machine, const MerVtaInstruction *list, int64_t count,
+                     MerVtaReason *reason)
 {
     const MerVtaCore *core = machine->core;
     Chip              chip = {.machine = machine,
@@ -358,38 +342,3 @@ static inline bool execute_stream(VtaMachine *machine, const MerVtaInstruction *
     free(chip.out);
     return is_fine;
 }
-
-/* The last instruction of one stage lets the first of the next one begin. */
-static inline void link_stages(MerVtaInstruction *last, MerVtaInstruction *first)
-{
-    if (mer_vta_stage(first) > mer_vta_stage(last)) {
-        last->push_next = true;
-        first->pop_prev = true;
-    } else {
-        last->push_prev = true;
-        first->pop_next = true;
-    }
-}
-
-/* The same work with a token at every change of the stage: nothing overlaps. */
-static inline void serialise(MerVtaStream *stream)
-{
-    int64_t kept = 0;
-    for (int64_t n = 0; n < stream->count; n++) {
-        MerVtaInstruction i = stream->list[n];
-        i.pop_prev = i.pop_next = i.push_prev = i.push_next = false;
-        bool is_tail = mer_vta_is_noop(&i);
-        if (is_tail && !(n + 1 < stream->count && stream->list[n + 1].opcode == MER_VTA_FINISH)) {
-            continue;
-        }
-        /* the last no-op of a stream stays: it waits for the store, which FINISH must not */
-        bool is_linked = kept > 0 && stream->list[kept - 1].opcode != MER_VTA_FINISH;
-        if (is_linked && mer_vta_stage(&stream->list[kept - 1]) != mer_vta_stage(&i)) {
-            link_stages(&stream->list[kept - 1], &i);
-        }
-        stream->list[kept++] = i;
-    }
-    stream->count = kept;
-}
-
-#endif
