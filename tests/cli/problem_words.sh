@@ -18,7 +18,7 @@ allowed()
 src/opt/magma.c: "Kao and Krishna, MAGMA: An Optimization Framework for Mapping Multiple DNNs on Multiple "
 src/opt/magma.c: "Accelerator Cores, HPCA 2022",
 src/report/studies/study_tables_at.c: "once as the machine had cores, and others may have used it.",
-src/run/experiment/experiment.c: "0: all cores; the result does not depend on it"},
+src/run/experiment/experiment.c: MER_INT(threads, "0", 0, 4096, "0: all cores; the result does not depend on it"),
 LINES
 }
 
