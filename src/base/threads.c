@@ -1,7 +1,8 @@
-/* A pool of threads. A round hands out indices through one atomic number; the caller works along as worker 0 and waits
- * only for indices that somebody took: who wakes too late is not missed. Who has to wait looks on for a moment before it
- * sleeps: the rounds of a search or a training follow each other within microseconds, and to wake a sleeper takes tens
- * of them. */
+/* A pool of threads. The indices of a round are shared out: a worker takes its own share first and helps others after
+ * that, so that rounds of the same length find their data where the last one left it. The caller works along as worker 0
+ * and waits only for indices that somebody took: who wakes too late is not missed. Who has to wait looks on for a moment
+ * before it sleeps: the rounds of a search or a training follow each other within microseconds, and to wake a sleeper
+ * takes tens of them. */
 #include "mercator/threads.h"
 
 #include "base/memory.h"
@@ -15,33 +16,34 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { LINE = 64 }; /* bytes that cores exchange at once */
+
 typedef struct Worker {
+    _Alignas(LINE) _Atomic uint64_t next; /* first index of its share that nobody took */
     MerPool  *pool;
     pthread_t thread;
     int       index;
+    bool      is_running;
 } Worker;
-
-enum { LINE = 64 }; /* bytes that cores exchange at once */
 
 /* `next` and `limit` hold the number of the round in their upper half, so that a worker that slept through the end of a
  * round can take nothing of the one after it by the numbers of the old one. What one side writes and the other looks at
  * stands together and apart from the rest: to fetch it from another core takes as long as to price half a plan. */
 struct MerPool {
     /* written by the caller; of the round, and not changed while an index is taken and not done */
-    _Alignas(LINE) _Atomic uint64_t limit; /* indices below this one can be taken */
+    _Alignas(LINE) _Atomic uint64_t limit; /* how many indices it has */
     void (*work)(void *context, int index, int worker);
     void       *context;
     atomic_bool is_awaited; /* the caller sleeps till the last index is done */
     atomic_bool stop;
 
-    _Alignas(LINE) _Atomic uint64_t next; /* first index that nobody took */
-    _Alignas(LINE) atomic_int done;       /* indices of the round that were worked off */
+    _Alignas(LINE) atomic_int done; /* indices of the round that were worked off */
 
     _Alignas(LINE) atomic_int sleepers;
     pthread_mutex_t mutex; /* of those who sleep */
     pthread_cond_t  start, finish;
     int             threads;
-    Worker         *workers; /* threads - 1 of them, the caller is none */
+    Worker         *workers; /* the caller is the first */
 };
 
 int mer_cpu_count(void)
@@ -55,12 +57,35 @@ static uint32_t low(uint64_t number)
     return (uint32_t)number;
 }
 
-/* Is there an index to take? */
-static bool has_work(MerPool *pool)
+static uint32_t round_of(uint64_t number)
+{
+    return (uint32_t)(number >> 32);
+}
+
+/* First index of the share of a worker, or of the one after the last. */
+static uint32_t share_start(const MerPool *pool, uint64_t limit, int worker)
+{
+    return (uint32_t)((uint64_t)low(limit) * (uint64_t)worker / (uint64_t)pool->threads);
+}
+
+/* Is there an index to take in the share of a worker? Its numbers are given then. */
+static bool has_share(MerPool *pool, int worker, uint64_t *next, uint32_t *end)
 {
     uint64_t limit = atomic_load_explicit(&pool->limit, memory_order_acquire);
-    uint64_t next = atomic_load_explicit(&pool->next, memory_order_acquire);
-    return next >> 32 == limit >> 32 && low(next) < low(limit);
+    *next = atomic_load_explicit(&pool->workers[worker].next, memory_order_acquire);
+    *end = share_start(pool, limit, worker + 1);
+    return round_of(*next) == round_of(limit) && low(*next) < *end;
+}
+
+static bool has_work(MerPool *pool)
+{
+    uint64_t next;
+    uint32_t end;
+    bool     has_some = false;
+    for (int w = 0; w < pool->threads && !has_some; w++) {
+        has_some = has_share(pool, w, &next, &end);
+    }
+    return has_some;
 }
 
 static void relax(void)
@@ -70,7 +95,7 @@ static void relax(void)
 #endif
 }
 
-enum { LOOKS = 1500 }; /* about 30 microseconds */
+enum { LOOKS = 5000 }; /* about 100 microseconds */
 
 /* True as soon as there is work, or the end has come. */
 static bool watch_for_work(MerPool *pool)
@@ -112,22 +137,36 @@ static void count_done(MerPool *pool, int count)
     }
 }
 
-/* Takes indices and works them off till there are none: the fewer are left the fewer at once, so that nobody waits
- * long for the last ones and the counter stays cool. */
-static void take_chunks(MerPool *pool, int worker)
+/* Takes indices of a share and works them off till there are none: the fewer are left the fewer at once, so that nobody
+ * waits long for the last ones. Gives how many they were. */
+static int take_share(MerPool *pool, int share, int worker)
 {
     enum { PARTS = 16 };
-    while (has_work(pool)) {
-        uint64_t limit = atomic_load(&pool->limit), next = atomic_load(&pool->next);
-        int      left = (int)(low(limit) - low(next)), count = left / (pool->threads * PARTS) + 1;
-        if (next >> 32 != limit >> 32 || left <= 0 ||
-            !atomic_compare_exchange_weak(&pool->next, &next, next + (uint64_t)count)) {
+    uint64_t next;
+    uint32_t end;
+    int      taken = 0;
+    while (has_share(pool, share, &next, &end)) {
+        uint32_t count = (end - low(next)) / PARTS + 1;
+        if (!atomic_compare_exchange_weak(&pool->workers[share].next, &next, next + count)) {
             continue;
         }
-        for (int i = 0; i < count; i++) {
-            pool->work(pool->context, (int)low(next) + i, worker);
+        for (uint32_t i = 0; i < count; i++) {
+            pool->work(pool->context, (int)(low(next) + i), worker);
         }
-        count_done(pool, count);
+        taken += (int)count;
+    }
+    return taken;
+}
+
+/* Its own share, then those of others. */
+static void take_shares(MerPool *pool, int worker)
+{
+    int taken = 0;
+    for (int i = 0; i < pool->threads; i++) {
+        taken += take_share(pool, (worker + i) % pool->threads, worker);
+    }
+    if (taken > 0) {
+        count_done(pool, taken);
     }
 }
 
@@ -153,47 +192,50 @@ static void *worker_main(void *argument)
         if (!watch_for_work(pool)) {
             sleep_until_work(pool);
         }
-        take_chunks(pool, worker->index);
+        take_shares(pool, worker->index);
     }
     return NULL;
 }
 
 /* Workers take no signals: an interrupt belongs to the thread that runs the search. */
-static void start_workers(MerPool *pool, int threads)
+static void start_workers(MerPool *pool)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    for (int i = 1; i < threads; i++) {
-        Worker *worker = &pool->workers[i - 1];
-        *worker = (Worker){.pool = pool, .index = i};
-        if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0) {
-            break; /* fewer threads give the same result, later */
-        }
-        pool->threads++;
+    for (int i = 1; i < pool->threads; i++) {
+        Worker *worker = &pool->workers[i];
+        worker->pool = pool;
+        worker->index = i;
+        /* fewer threads give the same result, later: the others take its share */
+        worker->is_running = pthread_create(&worker->thread, NULL, worker_main, worker) == 0;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+static void *zeroed_lines(size_t size)
+{
+    void *lines = aligned_alloc(LINE, size);
+    if (lines == NULL) {
+        mer_out_of_memory(size);
+    }
+    return memset(lines, 0, size);
+}
+
 MerPool *mer_pool_new(int threads)
 {
-    MerPool *pool = aligned_alloc(LINE, sizeof *pool);
-    if (pool == NULL) {
-        mer_out_of_memory(sizeof *pool);
-    }
-    memset(pool, 0, sizeof *pool);
-    pool->threads = 1;
-    pool->workers = mer_heap_zeroed(threads > 1 ? (size_t)threads - 1 : 1, sizeof *pool->workers);
+    MerPool *pool = zeroed_lines(sizeof *pool);
+    pool->threads = threads > 1 ? threads : 1;
+    pool->workers = zeroed_lines((size_t)pool->threads * sizeof *pool->workers);
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->start, NULL);
     pthread_cond_init(&pool->finish, NULL);
-    atomic_init(&pool->next, 0);
     atomic_init(&pool->limit, 0);
     atomic_init(&pool->done, 0);
     atomic_init(&pool->sleepers, 0);
     atomic_init(&pool->is_awaited, false);
     atomic_init(&pool->stop, false);
-    start_workers(pool, threads);
+    start_workers(pool);
     return pool;
 }
 
@@ -213,7 +255,9 @@ void mer_pool_free(MerPool *pool)
     atomic_store(&pool->stop, true);
     wake(pool);
     for (int i = 1; i < pool->threads; i++) {
-        pthread_join(pool->workers[i - 1].thread, NULL);
+        if (pool->workers[i].is_running) {
+            pthread_join(pool->workers[i].thread, NULL);
+        }
     }
     pthread_cond_destroy(&pool->finish);
     pthread_cond_destroy(&pool->start);
@@ -230,12 +274,15 @@ int mer_pool_threads(const MerPool *pool)
 void mer_pool_start(MerPool *pool, int count, void (*work)(void *context, int index, int worker),
                     void *context)
 {
-    uint64_t round = ((atomic_load(&pool->limit) >> 32) + 1) << 32;
+    uint64_t round = ((atomic_load(&pool->limit) >> 32) + 1) << 32, limit = round + (uint64_t)count;
     pool->work = work;
     pool->context = context;
     atomic_store_explicit(&pool->done, 0, memory_order_relaxed);
-    atomic_store_explicit(&pool->next, round, memory_order_release);
-    atomic_store(&pool->limit, round + (uint64_t)count);
+    for (int w = 0; w < pool->threads; w++) {
+        atomic_store_explicit(&pool->workers[w].next, round + share_start(pool, limit, w),
+                              memory_order_release);
+    }
+    atomic_store(&pool->limit, limit);
     if (count > 0 && atomic_load(&pool->sleepers) > 0) {
         wake(pool);
     }
@@ -244,7 +291,7 @@ void mer_pool_start(MerPool *pool, int count, void (*work)(void *context, int in
 void mer_pool_finish(MerPool *pool)
 {
     int count = (int)low(atomic_load(&pool->limit));
-    take_chunks(pool, 0);
+    take_shares(pool, 0);
     if (watch_for_end(pool, count)) {
         return;
     }
