@@ -1,4 +1,5 @@
 /* Opening, writing and syncing that go on after a signal. */
+#define _GNU_SOURCE /* sync_file_range */
 #include "base/descriptor.h"
 
 #include "base/memory.h"
@@ -49,6 +50,15 @@ bool mer_descriptor_write(int descriptor, const void *data, size_t size)
         size -= count > 0 ? (size_t)count : 0;
     }
     return true;
+}
+
+void mer_descriptor_begin_sync(int descriptor)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE); /* a hint: who syncs will see what fails */
+#else
+    (void)descriptor;
+#endif
 }
 
 bool mer_descriptor_sync(int descriptor)

@@ -13,6 +13,8 @@ FILE *mer_file_open(const char *path); /* to read */
 DIR  *mer_folder_open(const char *path);
 
 bool mer_descriptor_write(int descriptor, const void *data, size_t size);
+/* Lets the disk begin with what was written, and waits for nothing. */
+void mer_descriptor_begin_sync(int descriptor);
 /* Waits until what was written is on the disk. True where there is no disk behind it (a pipe, a device). */
 bool mer_descriptor_sync(int descriptor);
 /* The same for the name of the file: of the folder it is in. */

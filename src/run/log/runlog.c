@@ -14,7 +14,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { BUFFER = 1 << 16 };
+enum { BUFFER = 1 << 16, SYNC_BYTES = 1 << 22 }; /* SYNC_BYTES: the disk begins with */
 
 static const double SYNC_INTERVAL_S = 1, WRITE_INTERVAL_S = 0.05, QUICK_BATCH_S = 0.001;
 
@@ -61,7 +61,12 @@ static MerStatus write_out(MerRunlog *log, MerError *error)
 {
     bool is_written = mer_descriptor_write(fileno(log->file), log->buffer, log->filled);
     log->is_synced = log->is_synced && log->filled == 0;
+    log->unsynced += log->filled;
     log->filled = 0;
+    if (log->unsynced >= SYNC_BYTES) { /* so that it has less to do when somebody waits for it */
+        mer_descriptor_begin_sync(fileno(log->file));
+        log->unsynced = 0;
+    }
     return is_written ? MER_OK : io_error(log, "write", error);
 }
 
