@@ -153,6 +153,9 @@ typedef struct MerOptimizerClass {
      * The points do not depend on how many steps were taken at once; ask is one step of each walk. */
     MerWalks *walks;
     MerWalk  *walk;
+    /* In place of tell, where walks went to their end and no trial of theirs is better than all before: `last` is the last
+     * trial of each, `count` their trials in all. False: it wants to be told all of them; absent: it always does. */
+    bool (*walked)(void *state, const MerTrial *last, int count);
     /* solvers: what has been proven so far */
     bool (*proof)(const void *state, MerBound *bound);
     /* MER_KEEP_ALL may give MER_UNSUPPORTED where it cannot be done yet: a restart then asks again from the seed. */

@@ -32,13 +32,17 @@ static const MerOption options[] = {
     MER_INT(transfer, "0", 0, 1e6, "points of earlier tasks that a task tries first"),
     {0}};
 
+/* Bytes between what threads write that walk side by side, and what all of them read: some lines of the cache, since a
+ * processor fetches the next ones beforehand, too. */
+enum { APART = 256 };
+
 typedef struct Chain {
+    char            apart[APART];
     MerIndex       *now;
     double          energy; /* +inf until a feasible point is found */
     int64_t         tries;  /* random points so far */
     const MerIndex *guess;  /* of an earlier task, to be tried next; NULL: none */
     MerRng          rng;
-    char apart[64]; /* threads that walk side by side do not share what cores exchange at once */
 } Chain;
 
 typedef struct State {
@@ -61,7 +65,6 @@ static void plan_meeting(State *s)
 
 static void begin(State *s, const MerSearch *search, Options options, MerElites elites)
 {
-    enum { APART = 16 }; /* as in Chain, counted in choices */
     uint64_t seed = mer_rng_next(search->rng);
     *s = (State){.space = search->space, .options = options, .elites = elites};
     /* more of them keep more threads and vectors busy; few evaluations are too short a walk for many */
@@ -75,7 +78,8 @@ static void begin(State *s, const MerSearch *search, Options options, MerElites 
     s->chains = MER_ARRAY(search->arena, Chain, s->chain_count);
     s->best = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
     for (int c = 0; c < s->chain_count; c++) {
-        s->chains[c].now = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + APART);
+        s->chains[c].now = mer_arena_alloc(
+            search->arena, (size_t)search->space->knob_count * sizeof(MerIndex) + APART);
         s->chains[c].energy = INFINITY;
         s->chains[c].rng = mer_rng_make(seed, (uint64_t)c);
     }
@@ -217,6 +221,16 @@ static void take_warm(State *s, Chain *chain, const MerTrial *trial)
     }
 }
 
+static void go_on(State *s)
+{
+    if (s->done >= round_end(s)) {
+        turn_round(s);
+        plan_meeting(s);
+    } else if (s->done >= s->next_meeting) {
+        meet(s);
+    }
+}
+
 /* Of the steps of a walk all but the last have been taken on the way. */
 static void tell(void *state, const MerTrial *trials, int count)
 {
@@ -237,12 +251,21 @@ static void tell(void *state, const MerTrial *trials, int count)
         }
         s->done += !trials[i].warm;
     }
-    if (s->done >= round_end(s)) {
-        turn_round(s);
-        plan_meeting(s);
-    } else if (s->done >= s->next_meeting) {
-        meet(s);
+    go_on(s);
+}
+
+static bool walked(void *state, const MerTrial *last, int count)
+{
+    State *s = state;
+    if (s->options.transfer > 0) {
+        return false; /* the elites may be among all of them */
     }
+    for (int w = 0; w < s->walking; w++) {
+        step(s, &s->chains[w], &last[w], s->done + count - s->walking + w);
+    }
+    s->done += count;
+    go_on(s);
+    return true;
 }
 
 const MerOptimizerClass mer_optimizer_annealing = {
@@ -257,5 +280,6 @@ const MerOptimizerClass mer_optimizer_annealing = {
     .tell = tell,
     .walks = walks,
     .walk = walk,
+    .walked = walked,
     .next_task = next_task,
 };

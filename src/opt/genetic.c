@@ -187,17 +187,25 @@ static int walks(void *state, int most, int64_t *steps)
     return s->options.unique ? 0 : children_left(s, most);
 }
 
+static size_t bytes_of_point(const State *s)
+{
+    return (size_t)s->space->knob_count * sizeof(MerIndex);
+}
+
+/* A child goes to its place in the next generation, too: what a thread wrote itself it need not fetch from another. */
 static void walk(void *state, int number, int step, const MerTrial *last, MerProposal *proposal)
 {
     const State *s = state;
+    MerIndex    *child = individual(s, s->next_genes, s->filled + number);
     (void)step;
     (void)last;
     MerRng rng = mer_rng_make(s->seed, (uint64_t)(s->born + number));
     if (s->parents == 0) {
-        mer_space_sample(s->space, &rng, proposal->point);
+        mer_space_sample(s->space, &rng, child);
     } else {
-        breed(s, &rng, proposal->point);
+        breed(s, &rng, child);
     }
+    memcpy(proposal->point, child, bytes_of_point(s));
 }
 
 static int ask(void *state, MerProposal *proposals, int capacity)
@@ -209,8 +217,7 @@ static int ask(void *state, MerProposal *proposals, int capacity)
 
 static void keep(State *s, const MerIndex *point, double score)
 {
-    size_t bytes = (size_t)s->space->knob_count * sizeof *point;
-    memcpy(individual(s, s->next_genes, s->filled), point, bytes);
+    memcpy(individual(s, s->next_genes, s->filled), point, bytes_of_point(s));
     s->next_scores[s->filled++] = score;
 }
 
@@ -254,7 +261,11 @@ static void tell(void *state, const MerTrial *trials, int count)
     for (int i = 0; i < count; i++) {
         s->born += !trials[i].warm;
         s->best = fmin(s->best, trials[i].score);
-        keep(s, trials[i].point, trials[i].score);
+        if (trials[i].warm || s->options.unique) {
+            keep(s, trials[i].point, trials[i].score);
+        } else { /* the child is there */
+            s->next_scores[s->filled++] = trials[i].score;
+        }
         if (s->filled == s->population) {
             turn_generation(s);
         }

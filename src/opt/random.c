@@ -65,6 +65,13 @@ static void tell(void *state, const MerTrial *trials, int count)
     }
 }
 
+static bool walked(void *state, const MerTrial *last, int count)
+{
+    (void)last;
+    ((State *)state)->told += count;
+    return true;
+}
+
 static void close_random(void *state)
 {
     mer_tuner_close(&((State *)state)->tuner);
@@ -82,5 +89,6 @@ const MerOptimizerClass mer_optimizer_random = {
     .tell = tell,
     .walks = walks,
     .walk = walk,
+    .walked = walked,
     .close = close_random,
 };

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FULL_LOG_TRIALS = 1000000, WALKED = 512 }; /* WALKED: trials of a batch of walks */
+enum { FULL_LOG_TRIALS = 1000000, WALKED = 1024 }; /* WALKED: trials of a batch of walks */
 
 bool mer_trial_is_logged(const MerTaskSearch *s, int64_t index)
 {
@@ -85,10 +85,16 @@ bool mer_trials_are_counted(const MerTrials *batch)
     return batch->is_walked && walked->is_whole && walked->is_plain;
 }
 
+/* An optimizer that wants the last trial of each walk alone gets those that the threads have gathered. */
 void mer_trials_tell(const MerTrials *batch, int count)
 {
     const MerTaskSearch *s = batch->search;
-    for (int i = 0; i < count && !mer_trials_are_counted(batch); i++) {
+    bool is_counted = mer_trials_are_counted(batch), has_all = is_counted && !s->type->walked;
+    if (is_counted && !has_all &&
+        s->type->walked(s->optimizer, batch->told + count - batch->walks.width, count)) {
+        return;
+    }
+    for (int i = 0; i < count && !has_all; i++) {
         batch->told[i] = to_tell(batch, mer_trials_place(batch, i));
     }
     s->type->tell(s->optimizer, batch->told, count);
@@ -103,7 +109,9 @@ static bool count(void *context, const MerRunTrial *trial, MerTrialCounts *count
     const MerTaskResult *result = s->task->result;
     int                  i = (int)(trial->index - batch->first);
     int known = trial->cost.feasible ? -1 : mer_reasons_known(result, &trial->cost);
-    batch->told[i] = to_tell(batch, mer_trials_place(batch, i));
+    if (!s->type->walked || i >= batch->count - batch->walks.width) {
+        batch->told[i] = to_tell(batch, mer_trials_place(batch, i));
+    }
     if (known >= 0) {
         counts->infeasible++;
         counts->reasons[known]++;
