@@ -14,7 +14,9 @@ enum { MAX_CHUNK = 32 };
 
 typedef struct Worker {
     MerArena      *plans, *scratch;
-    MerBatchWalked walked; /* of its walks */
+    MerBatchWalked walked; /* of its walks in the round */
+    int64_t        round;
+    char           apart[64]; /* from what the next one writes */
 } Worker;
 
 typedef struct Known { /* a plan that was priced */
@@ -45,6 +47,7 @@ struct MerBatch {
     int                 *todo, *base_slot, *snapshot_slot;
     int                  todo_capacity, todo_count, chunk, priced;
     const MerBatchWalks *walks;
+    int64_t              round; /* of walks */
     bool                 write_lines, is_shared;
     atomic_bool          is_over; /* nobody wants the rest */
     double               started;
@@ -264,24 +267,35 @@ static void price_chunk(void *context, int chunk, int worker)
     price(batch, &batch->workers[worker], trials, count, first);
 }
 
-/* Counts trials that follow each other in the log, and gathers their lines. */
-static void add_up(const MerBatchWalks *walks, MerRunTrial *const *trials, int count,
-                   MerLines *text, MerBatchWalked *walked)
+/* Counts the trials of a step, as they were priced, and gathers their lines in the order of the log. */
+static void add_up(const MerBatchWalks *walks, MerRunTrial *const *priced, const MerRunTrial *first,
+                   int count, MerLines *text, MerBatchWalked *walked)
 {
     for (int i = 0; i < count && walked->is_plain; i++) {
-        walked->is_plain = walks->count(walks->state, trials[i], &walked->counts);
-        if (text && walked->is_plain) {
-            mer_lines_append(text, trials[i]->json.text, trials[i]->json.size, '\n');
-        }
+        walked->is_plain = walks->count(walks->state, priced[i], &walked->counts);
+    }
+    for (int i = 0; text && walked->is_plain && i < count; i++) {
+        const MerJson *line = &first[i * walks->steps].json;
+        mer_lines_append(text, line->text, line->size, '\n');
     }
 }
+
+/* The walks of a chunk are taken from both ends, so that no stride comes twice: by equal ones the processor guesses that
+ * the next walk is wanted, and takes its trial from the thread that is writing it, at every step. */
+static int walk_at(int i, int count)
+{
+    return i % 2 == 0 ? i / 2 : count - 1 - i / 2;
+}
+
+static const MerBatchWalked nothing_walked = {.is_whole = true, .is_plain = true};
 
 /* A few walks in step, so that an evaluator that prices several plans at once gets them. */
 static void walk_chunk(void *context, int chunk, int worker_index)
 {
     MerBatch            *batch = context;
     Worker              *worker = &batch->workers[worker_index];
-    MerBatchWalked       walked = worker->walked;
+    bool                 has_begun = worker->round == batch->round;
+    MerBatchWalked       walked = has_begun ? worker->walked : nothing_walked;
     const MerBatchWalks *walks = batch->walks;
     int                  first = chunk * batch->chunk;
     int                  count = chunk_length(batch, first, walks->width);
@@ -291,17 +305,18 @@ static void walk_chunk(void *context, int chunk, int worker_index)
         text->size = 0;
     }
     for (int step = 0; step < walks->steps; step++) {
-        MerRunTrial *trials[MAX_CHUNK];
+        MerRunTrial *trials = &batch->trials[first * walks->steps + step], *priced[MAX_CHUNK];
         for (int i = 0; i < count; i++) {
-            trials[i] = &batch->trials[(first + i) * walks->steps + step];
-            trials[i]->is_dropped = true;
+            int walk = walk_at(i, count);
+            priced[i] = &trials[walk * walks->steps];
+            priced[i]->is_dropped = true;
             if (goes_on) {
-                walks->propose(walks->state, first + i, step);
+                walks->propose(walks->state, first + walk, step);
             }
         }
-        goes_on = goes_on && price(batch, worker, trials, count, -1);
+        goes_on = goes_on && price(batch, worker, priced, count, -1);
         if (goes_on) {
-            add_up(walks, trials, count, text, &walked);
+            add_up(walks, priced, trials, count, text, &walked);
         }
         if (text) {
             walks->ends[first * walks->steps + step] = text->size;
@@ -309,6 +324,7 @@ static void walk_chunk(void *context, int chunk, int worker_index)
     }
     walked.is_whole = walked.is_whole && goes_on;
     worker->walked = walked;
+    worker->round = batch->round;
 }
 
 static uint64_t plan_hash(MerBatch *batch, const MerRunTrial *trial)
@@ -468,18 +484,19 @@ void mer_batch_walk(MerBatch *batch, MerRunTrial *trials, MerBatchWalks *walks)
     batch->walks = walks;
     batch->write_lines = walks->texts != NULL;
     batch->chunk = walks->chunk = walks_of_chunk(batch, walks);
-    for (int w = 0; w < mer_pool_threads(batch->pool); w++) {
-        batch->workers[w].walked = (MerBatchWalked){.is_whole = true, .is_plain = true};
-    }
+    batch->round++; /* what a worker has of another one it forgets itself */
     begin(batch, walk_chunk, walks->width, walks->width * walks->steps);
 }
 
 MerBatchWalked mer_batch_walked(MerBatch *batch)
 {
-    MerBatchWalked all = {.is_whole = true, .is_plain = true};
+    MerBatchWalked all = nothing_walked;
     end(batch);
     for (int w = 0; w < mer_pool_threads(batch->pool); w++) {
         const MerBatchWalked *own = &batch->workers[w].walked;
+        if (batch->workers[w].round != batch->round) {
+            continue;
+        }
         all.counts.infeasible += own->counts.infeasible;
         for (int r = 0; r < MER_MAX_REASONS; r++) {
             all.counts.reasons[r] += own->counts.reasons[r];
