@@ -55,7 +55,8 @@ bool mer_descriptor_write(int descriptor, const void *data, size_t size)
 void mer_descriptor_begin_sync(int descriptor)
 {
 #ifdef SYNC_FILE_RANGE_WRITE
-    sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE); /* a hint: who syncs will see what fails */
+    sync_file_range(descriptor, 0, 0,
+                    SYNC_FILE_RANGE_WRITE); /* a hint: who syncs will see what fails */
 #else
     (void)descriptor;
 #endif

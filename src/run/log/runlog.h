@@ -24,7 +24,7 @@ typedef struct MerRunlog {
     size_t  capacity;
     char   *buffer; /* lines that are not yet written, `filled` bytes */
     size_t  filled;
-    size_t  unsynced; /* bytes written since the disk was last told of them */
+    size_t  unsynced;               /* bytes written since the disk was last told of them */
     bool is_synced, is_name_synced; /* whether the disk has what was written, and the file's name */
     double      last_sync, last_write, last_flush; /* when */
     char        apart[64]; /* threads read the words, while what is above changes with every line */
