@@ -123,8 +123,8 @@ static int choose_parent(const State *s, MerRng *rng)
 
 static void breed(const State *s, MerRng *rng, MerIndex *child)
 {
-    const MerIndex *mother = individual(s, s->genes, choose_parent(s, rng));
-    const MerIndex *father = individual(s, s->genes, choose_parent(s, rng));
+    int             mother = choose_parent(s, rng), father = choose_parent(s, rng);
+    const MerIndex *parents[] = {individual(s, s->genes, mother), individual(s, s->genes, father)};
     bool            is_mixed = mer_rng_unit(rng) < s->options.crossover;
     int             knobs = s->space->knob_count, cut = knobs;
     if (s->options.crossing == POINT && is_mixed && knobs > 0) {
@@ -133,8 +133,8 @@ static void breed(const State *s, MerRng *rng, MerIndex *child)
     }
     MerRng drawing = *rng; /* of our own, so that it can stay in registers */
     for (int k = 0; k < knobs; k++) {
-        bool is_fathers = k >= cut || (is_mixed && mer_rng_below(&drawing, 2));
-        child[k] = is_fathers ? father[k] : mother[k];
+        int of = k >= cut || (is_mixed && mer_rng_below(&drawing, 2));
+        child[k] = parents[of][k]; /* looked up, as no processor can guess where a jump would go */
         if (mer_rng_unit(&drawing) < s->options.mutation) {
             child[k] = mer_rng_below(&drawing, s->space->knobs[k].choices);
         }
