@@ -2,7 +2,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 JOBS ?= 2
-FUZZ_SECONDS ?= 300
+FUZZ_SECONDS ?= 600
 # The tests that start threads, by name, for ThreadSanitizer.
 THREADED_TESTS ?= thread|run|search|resume|property
 
@@ -60,11 +60,11 @@ bench: ## measure: one `name value unit` per line
 	    MERCATOR="$(BUILD)/mercator" "$(BUILD)/bench/$$(basename "$$program" .c)" || exit 1; \
 	done
 
-fuzz: ## fuzz every parser for FUZZ_SECONDS (300) each; findings go to tests/fuzz/corpus
+fuzz: ## fuzz every parser for FUZZ_SECONDS (600) of the processor, JOBS at once; findings go to tests/fuzz/corpus
 	@sh tools/install-packages.sh fuzz
 	@CC=clang $(configure) build-fuzz -DMERCATOR_FUZZ=ON
 	@$(compile) build-fuzz -j $(JOBS) --target fuzzers
-	@sh tools/run-fuzzers.sh build-fuzz "$(FUZZ_SECONDS)"
+	@sh tools/run-fuzzers.sh build-fuzz "$(FUZZ_SECONDS)" $(JOBS)
 
 install: build ## install under PREFIX (/usr/local); DESTDIR is respected
 	@cmake --install "$(BUILD)"

@@ -1,15 +1,25 @@
 /* The loop of a run, as a user sees it: trials per second of `map` and `schedule` with and without the full log, on one
- * thread and on two, and what a trial takes in the log. Lines are `name value unit`; a bar follows where there is one.
+ * thread and on two, and what a trial takes in the log. Before each case stands how long a number takes from one thread
+ * to the other and back: two cores of one cluster need about 80 ns, and a host that keeps a machine's cores apart
+ * makes it several hundred, which no bar here is meant for. Lines are `name value unit`; a bar follows where there is one.
  * The program is that of MERCATOR. Starting up is measured apart and taken off.
  * Arguments choose what is measured: verbs, optimizers, or both, as `map annealing`. */
 #define _XOPEN_SOURCE 700 /* mkdtemp, popen */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { REPEATS = 5 };
+enum { REPEATS = 5, TRIPS = 200000 };
+
+typedef struct Ball {
+    _Alignas(128) atomic_int there;
+    _Alignas(128) atomic_int back;
+} Ball;
 
 typedef struct Case {
     const char *verb, *input;
@@ -17,6 +27,38 @@ typedef struct Case {
 } Case;
 
 static const char *program, *folder;
+
+static void *throw_back(void *context)
+{
+    Ball *ball = context;
+    for (int i = 1; i <= TRIPS; i++) {
+        while (atomic_load_explicit(&ball->there, memory_order_acquire) < i) {
+        }
+        atomic_store_explicit(&ball->back, i, memory_order_release);
+    }
+    return NULL;
+}
+
+static void measure_round_trip(void)
+{
+    Ball            ball = {0};
+    pthread_t       thread;
+    struct timespec start, end;
+    if (pthread_create(&thread, NULL, throw_back, &ball) != 0) {
+        return;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (int i = 1; i <= TRIPS; i++) {
+        atomic_store_explicit(&ball.there, i, memory_order_release);
+        while (atomic_load_explicit(&ball.back, memory_order_acquire) < i) {
+        }
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    pthread_join(thread, NULL);
+    printf("loop_round_trip %.0f ns\n",
+           ((double)(end.tv_sec - start.tv_sec) * 1e9 + (double)(end.tv_nsec - start.tv_nsec)) /
+               TRIPS);
+}
 
 /* Seconds of a run by its own count, and the size of its log. */
 static double run(const Case *what, const char *optimizer, int is_full, int threads, long budget,
@@ -59,6 +101,7 @@ static void measure(const Case *what, const char *optimizer, int is_full)
 {
     double one[REPEATS], two[REPEATS], ratio[REPEATS], each = 0;
     long   budget = what->budget[is_full], start = budget / 10;
+    measure_round_trip();
     for (int i = 0; i < REPEATS; i++) {
         double rate[2];
         for (int t = 0; t < 2; t++) {
