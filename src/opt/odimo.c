@@ -116,10 +116,17 @@ static MerStatus open_odimo(void *state, const MerSearch *search, const void *gi
     }
     s->point = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
     s->best.point = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
-    int ops = search->graph ? search->graph->op_count : 0;
-    MER_TRY(mer_gates_open(&s->gates, search->space, (MerGateKind)s->options.gate, ops,
-                           search->arena, error));
-    return mer_choice_cost_open(&s->price, search, &s->gates, s->options.cost_gradient, error);
+    int       ops = search->graph ? search->graph->op_count : 0;
+    MerStatus status = mer_gates_open(&s->gates, search->space, (MerGateKind)s->options.gate, ops,
+                                      search->arena, error);
+    if (status == MER_OK) {
+        status =
+            mer_choice_cost_open(&s->price, search, &s->gates, s->options.cost_gradient, error);
+    }
+    if (status != MER_OK) { /* nobody closes what did not open */
+        mer_gates_close(&s->gates);
+    }
+    return status;
 }
 
 /* ---- one training */
