@@ -90,7 +90,8 @@ void mer_trials_tell(const MerTrials *batch, int count)
 {
     const MerTaskSearch *s = batch->search;
     bool is_counted = mer_trials_are_counted(batch), has_all = is_counted && !s->type->walked;
-    if (is_counted && !has_all &&
+    bool has_ends = is_counted && !has_all && count == batch->count;
+    if (has_ends &&
         s->type->walked(s->optimizer, batch->told + count - batch->walks.width, count)) {
         return;
     }
