@@ -63,11 +63,14 @@ static MerStatus write_out(MerRunlog *log, MerError *error)
     log->is_synced = log->is_synced && log->filled == 0;
     log->unsynced += log->filled;
     log->filled = 0;
+    if (!is_written) {
+        return io_error(log, "write", error);
+    }
     if (log->unsynced >= SYNC_BYTES) { /* so that it has less to do when somebody waits for it */
         mer_descriptor_begin_sync(fileno(log->file));
         log->unsynced = 0;
     }
-    return is_written ? MER_OK : io_error(log, "write", error);
+    return MER_OK;
 }
 
 MerStatus mer_runlog_sync(MerRunlog *log, MerError *error)
