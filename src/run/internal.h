@@ -154,5 +154,7 @@ MerStatus mer_folder_claim(MerRunState *run, MerError *error);
 
 /* May a run write this file? False: it is there and nobody knows it. */
 bool mer_folder_may_write(const MerRunState *run, const char *name);
+/* It is going to: from now on the folder knows it for the run's. */
+void mer_folder_will_write(MerRunState *run, const char *name);
 
 #endif

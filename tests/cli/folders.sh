@@ -78,3 +78,21 @@ test "$(grep -c '"type":"end"' timed/run.jsonl)" -eq 4
 cp timed/run.jsonl ended
 expect 0 "$MERCATOR" map --resume timed --quiet --no-report
 cmp ended timed/run.jsonl
+
+# a run that was killed while it wrote its files knows them by its clock, and takes halves of them away
+expect 0 "$MERCATOR" map resnet18 --select 2 --optimizer annealing --budget 1500 --quiet --no-report -o whole
+says whole/clock.jsonl '{"writes":"nest.txt"}'
+cp -r whole late
+head -n 300 whole/run.jsonl >late/run.jsonl
+rm late/summary.json
+echo older >late/nest.txt
+echo half >late/summary.json.part999999999
+echo half >late/nest.txt.part$$ # its writer lives
+echo mine >late/song.part1
+expect 0 "$MERCATOR" map --resume late --quiet --no-report
+for file in run.jsonl nest.txt layers.csv stats.txt mapping.yaml; do
+    cmp whole/$file late/$file
+done
+test ! -e late/summary.json.part999999999
+test -e late/nest.txt.part$$
+test "$(cat late/song.part1)" = mine

@@ -245,7 +245,7 @@ static MerStatus read_summary(const char *path, MerReportRun *run, MerArena *are
     return MER_OK;
 }
 
-/* First and last line of clock.jsonl. It is a help, not a result: whatever is wrong with it, the
+/* First line of clock.jsonl, and the last of how far it was. It is a help, not a result: whatever is wrong with it, the
  * report does without. */
 static void read_clock(const char *path, MerReportRun *run, MerArena *arena)
 {
@@ -261,9 +261,11 @@ static void read_clock(const char *path, MerReportRun *run, MerArena *arena)
         if (object != NULL && first == NULL) {
             first = keep_json(object, arena);
             cJSON_Delete(object);
-        } else if (object != NULL) {
+        } else if (mer_json_get(object, "trials")) {
             cJSON_Delete(last);
             last = object;
+        } else {
+            cJSON_Delete(object);
         }
     }
     if (first != NULL) {

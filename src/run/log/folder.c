@@ -1,12 +1,18 @@
-/* Whose folder is it? The first line of its log says which command wrote it, its summary which files. */
+/* Whose folder is it? The first line of its log says which command wrote it, its summary and its clock which files: the
+ * clock is told before a file is written, so that a run that was killed then knows its own. */
 #include "run/internal.h"
 
 #include "base/descriptor.h"
 #include "base/file.h"
 #include "base/json_read.h"
 #include "run/experiment/cells.h"
+#include "run/log/clock.h"
 
+#include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -34,6 +40,28 @@ static void know(MerRunState *run, const char *name)
     mer_name_table_set(&run->known_files, mer_arena_text(run->arena, name), run);
 }
 
+static void know_written(void *context, const cJSON *line)
+{
+    const char *name = mer_json_get_text(line, "writes", NULL);
+    if (name) {
+        know(context, name);
+    }
+}
+
+/* Half a file of ours, whose writer was killed. */
+static bool is_left_part(const MerRunState *run, const char *name)
+{
+    static const char mark[] = ".part";
+    const char       *part = strrchr(name, '.');
+    if (!part || strncmp(part, mark, sizeof mark - 1) != 0 || !isdigit(part[sizeof mark - 1])) {
+        return false;
+    }
+    char *end, *whole = mer_arena_text_n(run->arena, name, (size_t)(part - name));
+    long  writer = strtol(part + sizeof mark - 1, &end, 10);
+    return *end == '\0' && mer_name_table_find(&run->known_files, whole) &&
+           kill((pid_t)writer, 0) != 0 && errno == ESRCH;
+}
+
 /* What the run before has written: files of its summary, and those that every run may leave. */
 static void know_old_files(MerRunState *run)
 {
@@ -58,6 +86,21 @@ static void know_old_files(MerRunState *run)
             }
         }
         cJSON_Delete(summary);
+    }
+    mer_clock_read(path_of(run, "clock.jsonl"), know_written, run);
+}
+
+void mer_folder_will_write(MerRunState *run, const char *name)
+{
+    if (run->clock_file && !mer_name_table_find(&run->known_files, name)) {
+        MerJson json = {0};
+        know(run, name);
+        mer_json_object(&json, NULL);
+        mer_json_text(&json, "writes", name);
+        mer_json_end_object(&json);
+        fprintf(run->clock_file, "%s\n", json.text);
+        fflush(run->clock_file);
+        mer_json_free(&json);
     }
 }
 
@@ -135,15 +178,17 @@ static bool is_state(const char *name)
     return sscanf(name, "state-%d.bin%n", &number, &length) == 1 && length > 0 && !name[length];
 }
 
-/* All that a run has left, its states too: they would be taken for this one's. */
-static void remove_old(MerRunState *run)
+/* Halves of files that a killed run has left; and where it does not go on (`all`) all that it has, its states too: they
+ * would be taken for this one's. */
+static void remove_old(MerRunState *run, bool all)
 {
     DIR           *folder = mer_folder_open(run->spec->directory);
     struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
         bool is_log = strcmp(entry->d_name, "run.jsonl") == 0; /* made empty when it is opened */
         bool is_known = mer_name_table_find(&run->known_files, entry->d_name) != NULL;
-        if (!is_log && (is_known || is_state(entry->d_name))) {
+        bool is_old = all && !is_log && (is_known || is_state(entry->d_name));
+        if (is_old || is_left_part(run, entry->d_name)) {
             remove(path_of(run, entry->d_name));
         }
     }
@@ -178,6 +223,7 @@ MerStatus mer_folder_claim(MerRunState *run, MerError *error)
     if (run->spec->resume) {
         if (!is_linked) {
             know_old_files(run);
+            remove_old(run, false);
         }
         return check_strangers(run, error);
     }
@@ -187,7 +233,7 @@ MerStatus mer_folder_claim(MerRunState *run, MerError *error)
     }
     MER_TRY(check_strangers(run, error));
     if (header) {
-        remove_old(run);
+        remove_old(run, true);
     }
     return MER_OK;
 }

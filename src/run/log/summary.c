@@ -265,6 +265,7 @@ MerStatus mer_run_write_file(MerRunState *run, const char *name, const void *dat
                                               (int)(slash - name), name);
         MER_TRY(mer_directory_make(folder, run->arena, error));
     }
+    mer_folder_will_write(run, name);
     MER_TRY(mer_file_write(path, data, size, error));
     mer_run_add_file(run, name);
     return MER_OK;

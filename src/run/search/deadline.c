@@ -1,12 +1,11 @@
 /* When a search ends by the clock: --time of a task, --total-time of a run; and how long all is going to take. */
 #include "run/search/task_search.h"
 
-#include "base/descriptor.h"
 #include "base/json_read.h"
 #include "base/log.h"
+#include "run/log/clock.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Half of the time is shared out by work, half evenly: a small task needs some, too. */
 static double weight_of(const MerRunState *run, int task)
@@ -97,26 +96,25 @@ double mer_deadline_left(const MerTaskSearch *s, double now)
     return isinf(left) ? NAN : fmax(left, 0);
 }
 
+typedef struct Used {
+    double before, last; /* of earlier sittings, and of the one whose lines are read */
+} Used;
+
+static void take_line(void *context, const cJSON *line)
+{
+    Used  *used = context;
+    double wall = mer_json_get_real(line, "wall_s", NAN);
+    if (mer_json_get(line, "started")) { /* the next sitting */
+        used->before += used->last;
+        used->last = 0;
+    } else if (!isnan(wall)) {
+        used->last = wall - mer_json_get_real(line, "prepared_s", 0);
+    }
+}
+
 double mer_deadline_used(const char *clock_path)
 {
-    FILE  *file = mer_file_open(clock_path);
-    char  *line = NULL;
-    size_t capacity = 0;
-    double used = 0, last = 0;
-    while (file && getline(&line, &capacity, file) > 0) {
-        cJSON *json = cJSON_Parse(line);
-        double wall = mer_json_get_real(json, "wall_s", NAN);
-        if (mer_json_get(json, "started")) { /* the next sitting */
-            used += last;
-            last = 0;
-        } else if (!isnan(wall)) {
-            last = wall - mer_json_get_real(json, "prepared_s", 0);
-        }
-        cJSON_Delete(json);
-    }
-    free(line);
-    if (file) {
-        fclose(file);
-    }
-    return used + last;
+    Used used = {0};
+    mer_clock_read(clock_path, take_line, &used);
+    return used.before + used.last;
 }

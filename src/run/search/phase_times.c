@@ -1,11 +1,10 @@
 #include "run/search/phase_times.h"
 
-#include "base/descriptor.h"
 #include "base/json_read.h"
 #include "base/log.h"
+#include "run/log/clock.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static MerPhaseTime *phase_named(MerPhaseTimes *times, const char *name)
@@ -80,25 +79,19 @@ void mer_phase_end(MerPhaseWatch *watch, const char *phase, int epoch, int epoch
     watch->began = NAN;
 }
 
+static void take_line(void *context, const cJSON *line)
+{
+    const char *phase = mer_json_get_text(line, "phase", NULL);
+    if (phase) {
+        add(context, phase, mer_json_get_real(line, "images", 0),
+            mer_json_get_real(line, "seconds", 0), mer_json_get_real(line, "cpu_s", 0),
+            cJSON_IsTrue(mer_json_get(line, "plain")));
+    }
+}
+
 void mer_phase_recall(MerPhaseTimes *times, const char *clock_path)
 {
-    FILE  *file = mer_file_open(clock_path);
-    char  *line = NULL;
-    size_t capacity = 0;
-    while (file && getline(&line, &capacity, file) > 0) {
-        cJSON      *json = cJSON_Parse(line);
-        const char *phase = mer_json_get_text(json, "phase", NULL);
-        if (phase) {
-            add(times, phase, mer_json_get_real(json, "images", 0),
-                mer_json_get_real(json, "seconds", 0), mer_json_get_real(json, "cpu_s", 0),
-                cJSON_IsTrue(mer_json_get(json, "plain")));
-        }
-        cJSON_Delete(json);
-    }
-    free(line);
-    if (file) {
-        fclose(file);
-    }
+    mer_clock_read(clock_path, take_line, times);
 }
 
 /* Of the processors' time: that of the clock says as much of what else the machine does. */
