@@ -21,7 +21,7 @@ fuzz()
     findings=0
     while [ "$had" -lt "$seconds" ] && [ "$findings" -eq 0 ]; do
         sh -c '"$@"; code=$?; times >&2; exit $code' fuzz "$build/fuzz/fuzz_$1" \
-            -max_total_time=$((seconds - had)) -timeout=20 -rss_limit_mb=2048 \
+            -max_total_time=$((seconds - had)) -timeout=120 -rss_limit_mb=2048 \
             -print_final_stats=1 -verbosity=0 -artifact_prefix="$corpus/found-" \
             "$work" "$corpus" >"$work.log" 2>&1 || findings=1
         # the last line of `times`: minutes and seconds of the children, as user and system time
