@@ -41,11 +41,11 @@ sanitize: ## run the tests under address, undefined-behaviour and thread sanitiz
 	@$(compile) build-tsan -j $(JOBS)
 	@sh tools/run-tests.sh build-tsan -j $(JOBS) -R '$(THREADED_TESTS)'
 
-faults: ## fail every allocation, open, write, fsync and rename of every verb, one after the other (about an hour)
+faults: ## fail every allocation, open, write, fsync and rename of every verb, one after the other (about half an hour)
 	@sh tools/install-packages.sh test
 	@$(configure) "$(BUILD)" -DMERCATOR_TESTS=ON -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
 	@$(compile) "$(BUILD)" -j $(JOBS) --target mercator fault_shim
-	@sh tools/run-faults.sh "$(BUILD)"
+	@sh tools/run-faults.sh "$(BUILD)" $(JOBS)
 
 coverage: ## run the tests and say which share of the lines and branches of src they run
 	@sh tools/install-packages.sh coverage

@@ -30,6 +30,7 @@ done <list
 # `demo` runs what was tried above, and takes long: a few places of its own.
 case=demo
 for number in 1300 2500 9000+; do
+    is_wanted demo || break
     reset
     disturbed "alloc:$number" demo -o new
     runs=$((runs + 1))
