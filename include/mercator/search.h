@@ -96,6 +96,10 @@ typedef struct MerTrial { /* score is minimised, +inf if infeasible; warm: from 
     bool            warm;
 } MerTrial;
 
+/* Bytes between what threads write that walk side by side, and what all of them read: some lines of the cache, since a
+ * processor fetches the next ones beforehand, too. */
+enum { MER_WALKS_APART = 256 };
+
 /* See MerOptimizerClass. */
 typedef int  MerWalks(void *state, int most, int64_t *steps);
 typedef void MerWalk(void *state, int walk, int step, const MerTrial *last, MerProposal *proposal);

@@ -32,12 +32,8 @@ static const MerOption options[] = {
     MER_INT(transfer, "0", 0, 1e6, "points of earlier tasks that a task tries first"),
     {0}};
 
-/* Bytes between what threads write that walk side by side, and what all of them read: some lines of the cache, since a
- * processor fetches the next ones beforehand, too. */
-enum { APART = 256 };
-
 typedef struct Chain {
-    char            apart[APART];
+    char            apart[MER_WALKS_APART];
     MerIndex       *now;
     double          energy; /* +inf until a feasible point is found */
     int64_t         tries;  /* random points so far */
@@ -79,7 +75,7 @@ static void begin(State *s, const MerSearch *search, Options options, MerElites 
     s->best = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
     for (int c = 0; c < s->chain_count; c++) {
         s->chains[c].now = mer_arena_alloc(
-            search->arena, (size_t)search->space->knob_count * sizeof(MerIndex) + APART);
+            search->arena, (size_t)search->space->knob_count * sizeof(MerIndex) + MER_WALKS_APART);
         s->chains[c].energy = INFINITY;
         s->chains[c].rng = mer_rng_make(seed, (uint64_t)c);
     }

@@ -3,7 +3,7 @@
 set -eu
 . "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
 
-for optimizer in random genetic annealing; do
+for optimizer in random genetic genetic:population=20,islands=6,meetings=3 annealing; do
     for log in all improving; do
         for threads in 1 2 3; do
             "$MERCATOR" map resnet18 --select 2 --optimizer $optimizer --budget 12000 --log $log --threads $threads \
@@ -36,6 +36,21 @@ for bytes in 5000 $((size / 2)) $((size - 100000)) $((size - 30000)); do
     "$MERCATOR" map resnet18 --select 2 --optimizer genetic --budget 12000 --no-report --quiet --resume cut >/dev/null
     cmp whole/run.jsonl cut/run.jsonl
     rm -rf cut
+done
+
+# So does a search of islands, with either log; the search is long enough for them by itself.
+for log in all improving; do
+    set -- resnet18 --select 2 --optimizer genetic --budget 200000 --log $log --no-report --quiet
+    "$MERCATOR" map "$@" --threads 2 -o islands >/dev/null
+    size=$(wc -c <islands/run.jsonl)
+    for bytes in $((size / 3)) $((size - 1000)); do
+        cp -r islands cut
+        head -c $bytes islands/run.jsonl >cut/run.jsonl
+        "$MERCATOR" map "$@" --resume cut >/dev/null
+        cmp islands/run.jsonl cut/run.jsonl
+        rm -rf cut
+    done
+    rm -rf islands
 done
 
 # A killed run, on two threads and with the full log.

@@ -60,6 +60,8 @@ static void walks_go_where_asks_go(void **state)
     (void)state;
     static const char *const names[] = {"random",
                                         "genetic:population=10",
+                                        "genetic:population=10,islands=3,meetings=2",
+                                        "genetic:population=5,islands=20,meetings=1",
                                         "annealing",
                                         "annealing:chains=3,meetings=50",
                                         "annealing:chains=20",
