@@ -141,26 +141,30 @@ MerInterval mer_bootstrap(const double *x, int n, double (*statistic)(const doub
     return interval;
 }
 
-/* P(U <= limit) without ties: ways[k][u] counts the choices of k ranks with statistic u, growing the
- * population one rank at a time (Mann and Whitney, 1947). n + m <= 20. */
-static double exact_tail(int n, int m, int limit)
+enum { MOST_EXACT = 40 };
+
+/* Over all choices of n of the ranks, ties included, the share whose sum is at least `far` from the mean one (Mann and
+ * Whitney, 1947). Ranks and sums are doubled, which makes them whole numbers: ways[k][s] counts the choices of k with sum s. */
+static double exact_p(const double *ranks, int count, int n, int far)
 {
-    double ways[21][101] = {{0}};
-    ways[0][0] = 1;
-    for (int position = 0; position < n + m; position++) {
-        for (int k = n < position + 1 ? n : position + 1; k >= 1; k--) {
-            int beaten = position - (k - 1); /* members of the other sample below this rank */
-            for (int u = n * m; beaten <= m && u >= beaten; u--) {
-                ways[k][u] += ways[k - 1][u - beaten];
+    int     most = count * (count + 1), mean = n * (count + 1), sums = most + 1;
+    double *ways = mer_heap_zeroed((size_t)(n + 1) * (size_t)sums, sizeof *ways);
+    ways[0] = 1;
+    for (int i = 0; i < count; i++) {
+        int rank = (int)lround(2 * ranks[i]);
+        for (int k = i < n ? i + 1 : n; k > 0; k--) {
+            for (int sum = most; sum >= rank; sum--) {
+                ways[k * sums + sum] += ways[(k - 1) * sums + sum - rank];
             }
         }
     }
-    double total = 0, tail = 0;
-    for (int u = 0; u <= n * m; u++) {
-        total += ways[n][u];
-        tail += u <= limit ? ways[n][u] : 0;
+    double all = 0, extreme = 0;
+    for (int sum = 0; sum <= most; sum++) {
+        all += ways[n * sums + sum];
+        extreme += abs(sum - mean) >= far ? ways[n * sums + sum] : 0;
     }
-    return tail / total;
+    free(ways);
+    return extreme / all;
 }
 
 double mer_rank_test(const double *x, int n, const double *y, int m)
@@ -169,24 +173,25 @@ double mer_rank_test(const double *x, int n, const double *y, int m)
         return 1;
     }
     size_t  count = (size_t)n + (size_t)m;
-    double *both = mer_heap_zeroed(2 * count, sizeof *both);
+    double *both = mer_heap_zeroed(2 * count, sizeof *both), *ranks = both + count;
     memcpy(both, x, (size_t)n * sizeof *both);
     memcpy(both + n, y, (size_t)m * sizeof *both);
-    double ties = rank(both, (int)count, both + count);
-    double u = -0.5 * n * (n + 1.0);
+    double ties = rank(both, (int)count, ranks);
+    double far = -0.5 * n * ((double)count + 1), p = 1;
     for (int i = 0; i < n; i++) {
-        u += both[count + (size_t)i];
+        far += ranks[i];
+    }
+    far = fabs(far);
+    double product = (double)n * m, total = (double)count;
+    double variance = product / 12 * (total + 1 - ties / (total * (total - 1)));
+    if (count <= MOST_EXACT) {
+        p = exact_p(ranks, (int)count, n, (int)lround(2 * far));
+    } else if (variance > 0) {
+        p = erfc(fmax(0, far - 0.5) /
+                 sqrt(2 * variance)); /* half a step of continuity correction */
     }
     free(both);
-    double product = (double)n * m, total = (double)count;
-    double smaller = fmin(u, product - u);
-    if (ties == 0 && count <= 20) {
-        return fmin(1, 2 * exact_tail(n, m, (int)smaller));
-    }
-    double variance = product / 12 * (total + 1 - ties / (total * (total - 1)));
-    /* Half a step of continuity correction, towards the mean. */
-    double distance = fmax(0, product / 2 - smaller - 0.5);
-    return variance > 0 ? erfc(distance / sqrt(2 * variance)) : 1;
+    return p;
 }
 
 double mer_student(int n)

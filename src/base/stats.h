@@ -22,7 +22,7 @@ MerInterval mer_bootstrap(const double *x, int n, double (*statistic)(const doub
                           double level, int rounds, MerRng *rng);
 /* Half the width of the 95 % interval of a mean of n values, in standard errors (Student's t); NAN for n < 2. */
 double mer_student(int n);
-/* Two-sided p of the Mann-Whitney rank test (exact without ties for n + m <= 20, else normal with tie correction). */
+/* Two-sided p of the Mann-Whitney rank test (exact for n + m <= 40, with ties too, else normal with tie correction). */
 double mer_rank_test(const double *x, int n, const double *y, int m);
 /* Rank correlation (Spearman) of two lists, ties by their mean rank; NAN if one of them is constant. */
 double mer_rank_correlation(int n, const float *x, const float *y);

@@ -44,22 +44,30 @@ static void bootstrap_brackets_the_mean_and_repeats(void **state)
     assert_true(fabs(a.high - (mer_mean(x, 50) + half)) < 0.1 * half);
 }
 
-/* Two-sided p by trying every choice of `n` ranks out of `n + m`. */
-static double enumerate(int n, int m, int smaller)
+/* Over all choices of n of the values: how often the sum of their ranks is as far from the mean, ties by mean ranks. */
+static double enumerate(const double *values, int count, int n)
 {
-    int hits = 0, total = 0;
-    for (unsigned set = 0; set < 1u << (n + m); set++) {
-        int members = 0, u = 0;
-        for (int rank = 0; rank < n + m; rank++) {
-            if (set >> rank & 1) {
-                u += rank - members;
-                members++;
+    double own = 0, mean = 0.5 * n * (count + 1);
+    int    hits = 0, total = 0;
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (unsigned set = 0; set < 1u << count; set++) {
+            double sum = 0;
+            int    members = 0;
+            for (int i = 0; i < count; i++) {
+                double rank = 0.5;
+                for (int j = 0; j < count; j++) {
+                    rank += (values[j] < values[i]) + 0.5 * (values[j] == values[i]);
+                }
+                bool is_member = set >> i & 1;
+                members += is_member;
+                sum += is_member ? rank : 0;
             }
+            own = set == (1u << n) - 1 ? sum : own;
+            total += pass == 1 && members == n;
+            hits += pass == 1 && members == n && fabs(sum - mean) >= fabs(own - mean);
         }
-        total += members == n;
-        hits += members == n && u <= smaller;
     }
-    return fmin(1, 2.0 * hits / total);
+    return (double)hits / total;
 }
 
 static void exact_rank_test_equals_enumeration(void **state)
@@ -67,30 +75,28 @@ static void exact_rank_test_equals_enumeration(void **state)
     (void)state;
     MerRng rng = mer_rng_make(3, 0);
     for (int trial = 0; trial < 60; trial++) {
-        int    n = 1 + mer_rng_below(&rng, 6), m = 1 + mer_rng_below(&rng, 6), u = 0;
-        double x[6], y[6];
-        for (int i = 0; i < 6; i++) {
-            x[i] = mer_rng_unit(&rng);
-            y[i] = mer_rng_unit(&rng) + 0.3;
+        int    n = 1 + mer_rng_below(&rng, 4), m = 1 + mer_rng_below(&rng, 5);
+        double both[9];
+        for (int i = 0; i < n + m; i++) {
+            both[i] = trial < 30 ? mer_rng_unit(&rng) + 0.3 * (i < n) : mer_rng_below(&rng, 4);
         }
-        for (int i = 0; i < n; i++) {
-            for (int j = 0; j < m; j++) {
-                u += x[i] > y[j];
-            }
-        }
-        near(mer_rank_test(x, n, y, m), enumerate(n, m, u < n * m - u ? u : n * m - u));
+        near(mer_rank_test(both, n, both + n, m), enumerate(both, n + m, n));
     }
     near(mer_rank_test((const double[]){1, 2, 3}, 3, (const double[]){4, 5, 6}, 3), 0.1);
+    near(mer_rank_test((const double[]){1, 1}, 2, (const double[]){2, 2}, 2), 1.0 / 3);
+    near(mer_rank_test((const double[]){1, 1, 1}, 3, (const double[]){1, 1, 1}, 3), 1);
+    near(mer_rank_test((const double[]){1, 1, 1}, 0, (const double[]){1, 1, 1}, 3), 1);
 }
 
-static void large_or_tied_samples_use_the_normal_law(void **state)
+static void large_samples_use_the_normal_law(void **state)
 {
     (void)state;
-    const double a[] = {1, 2, 2, 3, 4}, b[] = {2, 3, 5, 6, 7}, same[] = {1, 1, 1};
-    /* U = 4.5, groups of 3 and 2: variance 25/12 (11 - 30/90), distance 12.5 - 4.5 - 0.5. */
-    near(mer_rank_test(a, 5, b, 5), erfc(7.5 / sqrt(2 * 25.0 / 12 * (11 - 30.0 / 90))));
-    near(mer_rank_test(same, 3, same, 3), 1);
-    near(mer_rank_test(same, 0, same, 3), 1);
+    double x[21], y[21];
+    for (int i = 0; i < 21; i++) {
+        x[i] = 2 * i;
+        y[i] = 2 * i + 7; /* the lowest beats 17, 16, ... 0 of x, the last three none: U = 153 */
+    }
+    near(mer_rank_test(x, 21, y, 21), erfc((220.5 - 153 - 0.5) / sqrt(2 * 441.0 / 12 * 43)));
 }
 
 /* Quantiles of Student's t at 0.975, from a table. */
@@ -114,7 +120,7 @@ int main(void)
         cmocka_unit_test(moments_and_quantiles_match_hand_values),
         cmocka_unit_test(bootstrap_brackets_the_mean_and_repeats),
         cmocka_unit_test(exact_rank_test_equals_enumeration),
-        cmocka_unit_test(large_or_tied_samples_use_the_normal_law),
+        cmocka_unit_test(large_samples_use_the_normal_law),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

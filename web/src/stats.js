@@ -65,7 +65,7 @@ export function rankTest(a, b) {
     const centre = mean / a.length;
     const spread = ranks.reduce((all, rank) => all + (rank - centre) ** 2, 0) / (ranks.length - 1);
     const deviation = Math.sqrt((spread * a.length * b.length) / ranks.length);
-    return deviation > 0 ? Math.min(1, 2 * upperTail(far / deviation)) : 1;
+    return deviation > 0 ? Math.min(1, 2 * upperTail(Math.max(0, far - 1) / deviation)) : 1; // half a step, doubled
   }
   // ways[size]: sum of ranks -> how many choices of that size have it
   const ways = Array.from({ length: a.length + 1 }, () => new Map());
