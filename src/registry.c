@@ -113,6 +113,7 @@
     X(stats) \
     X(schedule_csv) \
     X(requests_csv) \
+    X(models_csv) \
     X(schedule_trace) \
     X(job_table) \
     X(vta) \

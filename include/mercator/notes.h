@@ -33,7 +33,8 @@ typedef struct MerNotes { /* filled by run/, used through the functions below */
     void (*begin_epoch)(void *state, bool is_plain);
 } MerNotes;
 
-/* `json` is one complete JSON value; it becomes the `value` of a note line. */
+/* `json` is one complete JSON value; it becomes the `value` of a note line. The object that an evaluator
+ * notes of the best plan as `result` stands in the summary of the task, too. */
 void mer_note(MerNotes *notes, const char *name, const char *json);
 /* One line per epoch of a long ask or evaluation; `json` is an object {name: number, list or object}. */
 void mer_epoch(MerNotes *notes, const char *phase, int epoch, int epochs, const char *json);

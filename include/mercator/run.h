@@ -116,6 +116,7 @@ typedef struct MerTaskResult {
     const char     *body;        /* the plan as a JSON object, NULL likewise */
     const char     *constraints; /* what the user fixed, as it was understood; NULL if nothing */
     const char     *warnings;    /* of the problem, one line each; NULL if none */
+    const char     *outcome; /* the note `result` of the evaluator, a JSON object; NULL if none */
     MerCost         best;
     double          score; /* minimised; +inf if nothing feasible */
     double          value; /* the objective as the user reads it */

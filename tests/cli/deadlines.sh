@@ -22,6 +22,17 @@ awk -F, '$2 == "\"cam\"" && $3 == 2 { if ($5 - $4 < 19.999 || $5 - $4 > 20.001) 
          $2 == "\"extra\"" { if ($4 != 3 || $5 != 9) exit 1; n++ }
          NR > 1 { d = $8 - ($5 - $6); if (d > 1e-6 || d < -1e-6) exit 1 }
          END { exit n != 5 }' times/requests.csv || { cat times/requests.csv >&2; exit 1; }
+# By model: percentiles are those of the requests, nearest rank; JSON says the same.
+awk -F, 'FNR == 1 { file++; next }
+         file == 1 && $2 == "\"cam\"" { latency[++n] = $7 }
+         file == 2 && $2 == "\"cam\"" {
+             for (i = 1; i <= n; i++) for (j = i + 1; j <= n; j++) if (latency[j] < latency[i]) {
+                 swap = latency[i]; latency[i] = latency[j]; latency[j] = swap }
+             seen = $3 == 9 && $4 == latency[5] && $5 == latency[9] && $6 == latency[9] }
+         END { exit !seen }' times/requests.csv times/models.csv || { cat times/models.csv >&2; exit 1; }
+p95=$(awk -F, '$2 == "\"cam\"" { print $5 }' times/models.csv)
+says times/summary.json '"result":{"requests":[{"model":"cam","requests":9,"p50_ms":'
+says times/summary.json "\"p95_ms\":$p95,"
 
 # From the command line, for any workload; a deadline that nothing can keep is a miss.
 expect 0 "$MERCATOR" schedule mobilenet_v2 alexnet --deadline-ms mobilenet_v2=0.001 --optimizer fcfs --json --quiet --no-report -o late

@@ -5,6 +5,7 @@
 #include "base/option_json.h"
 
 #include <cjson/cJSON.h>
+#include <string.h>
 
 static void flow(const cJSON *node, MerJson *json, const char *key)
 {
@@ -235,6 +236,9 @@ static void write_note(DetailTarget *target, const char *source, const char *nam
 static void detail_note(void *state, const char *name, const char *value)
 {
     DetailTarget *target = state;
+    if (strcmp(name, "result") == 0) {
+        target->task->result->outcome = mer_arena_text(target->run->arena, value);
+    }
     note(target, target->task->evaluator.type->name, name, value);
 }
 

@@ -142,6 +142,9 @@ static void write_tasks(const MerRunState *run, MerJson *json)
             mer_run_write_warnings(json, "warnings", result->warnings, run->arena);
         }
         write_result(run, result, json);
+        if (result->outcome) {
+            mer_json_raw(json, "result", result->outcome);
+        }
         if (result->milestone_count > 0) {
             write_milestones(result, json);
         }

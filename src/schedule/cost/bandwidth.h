@@ -72,7 +72,18 @@ void mer_bandwidth_view_tenants(const MerBandwidthState *state, const MerBandwid
 /* What waits for what, coloured by core; nothing where no job waits (bandwidth_graph.c). */
 void mer_bandwidth_view_graph(const MerSchedule *schedule, const MerBandwidthTimes *times,
                               MerArena *arena, MerNotes *notes);
-/* By model: percentiles of times from release to end, slack, misses; for the report, and as lines. */
+typedef struct MerModelRequests { /* times in seconds, from release to end */
+    const char *name;
+    int         count, missed, dropped;
+    double      p50, p95, p99; /* of those that ended, NAN: none did */
+    double      slack;         /* the least of those that have a deadline; NAN: none */
+} MerModelRequests;
+
+/* Of each model that has requests; for the report and the summary, and as lines. 0 models: nothing worth showing. */
+const MerModelRequests *mer_bandwidth_requests(const MerSchedule       *schedule,
+                                               const MerBandwidthTimes *times, MerArena *arena,
+                                               int *count);
+
 void        mer_bandwidth_view_requests(const MerSchedule *schedule, const MerBandwidthTimes *times,
                                         MerArena *arena, MerNotes *notes);
 const char *mer_bandwidth_print_requests(const MerSchedule       *schedule,

@@ -4,18 +4,12 @@
 
 #include "base/engineering.h"
 #include "base/stats.h"
+#include "mercator/json.h"
 #include "mercator/view.h"
 #include "schedule/jobs/schedule_deadlines.h"
 
 #include <math.h>
-
-typedef struct ModelRequests {
-    const char *name;
-    int         count, missed, dropped;
-    int         done;    /* of these: ended */
-    double     *latency; /* seconds of each */
-    double      slack;   /* the least of those that have a deadline; NAN: none */
-} ModelRequests;
+#include <stdlib.h>
 
 /* Models with several requests or with deadlines are of interest, and times need a clock. */
 static bool is_shown(const MerSchedule *schedule)
@@ -28,37 +22,78 @@ static bool is_shown(const MerSchedule *schedule)
     return model >= 0 && schedule->clock_hz > 0;
 }
 
-/* NULL: there is nothing to show. */
-static ModelRequests *gather(const MerSchedule *schedule, const MerBandwidthTimes *times,
-                             MerArena *arena)
+/* The least time that this share of the requests did not exceed (nearest rank); `sorted` is rising. */
+static double percentile(const double *sorted, int count, double share)
 {
+    return count > 0 ? sorted[(int)ceil(share * count) - 1] : NAN;
+}
+
+static void summarise(MerModelRequests *model, double *latency, int done)
+{
+    qsort(latency, (size_t)done, sizeof *latency, mer_compare_reals);
+    model->p50 = percentile(latency, done, 0.5);
+    model->p95 = percentile(latency, done, 0.95);
+    model->p99 = percentile(latency, done, 0.99);
+}
+
+const MerModelRequests *mer_bandwidth_requests(const MerSchedule       *schedule,
+                                               const MerBandwidthTimes *times, MerArena *arena,
+                                               int *count)
+{
+    *count = 0;
     if (!is_shown(schedule)) {
         return NULL;
     }
-    MerServed     *requests;
-    int            count = mer_schedule_serve(schedule, times->end, arena, &requests);
-    ModelRequests *models = MER_ARRAY(arena, ModelRequests, schedule->model_count + 1);
+    MerServed        *requests;
+    int               request_count = mer_schedule_serve(schedule, times->end, arena, &requests);
+    MerModelRequests *models = MER_ARRAY(arena, MerModelRequests, schedule->model_count + 1);
+    double           *latency = MER_ARRAY(arena, double, request_count + 1);
     for (int m = 0; m < schedule->model_count; m++) {
-        models[m].name = schedule->models[m].name;
-        models[m].latency = MER_ARRAY(arena, double, count + 1);
-        models[m].slack = NAN;
-    }
-    for (int r = 0; r < count; r++) {
-        const MerServed *request = &requests[r];
-        if (schedule->model[request->job] < 0) {
-            continue;
+        MerModelRequests *model = &models[*count];
+        int               done = 0;
+        *model = (MerModelRequests){.name = schedule->models[m].name, .slack = NAN};
+        for (int r = 0; r < request_count; r++) {
+            const MerServed *request = &requests[r];
+            if (schedule->model[request->job] != m) {
+                continue;
+            }
+            model->count++;
+            model->dropped += request->is_dropped;
+            model->missed += mer_served_is_missed(request);
+            if (!request->is_dropped) {
+                latency[done++] = (request->end - request->release) / schedule->clock_hz;
+                double slack = mer_served_slack(request) / schedule->clock_hz;
+                model->slack = request->is_due ? fmin(model->slack, slack) : model->slack;
+            }
         }
-        ModelRequests *model = &models[schedule->model[request->job]];
-        model->count++;
-        model->dropped += request->is_dropped;
-        model->missed += mer_served_is_missed(request);
-        if (!request->is_dropped) {
-            model->latency[model->done++] = (request->end - request->release) / schedule->clock_hz;
-            double slack = mer_served_slack(request) / schedule->clock_hz;
-            model->slack = request->is_due ? fmin(model->slack, slack) : model->slack;
-        }
+        summarise(model, latency, done);
+        *count += model->count > 0;
     }
     return models;
+}
+
+/* The object of the summary, times in milliseconds as in requests.csv. */
+static void note_requests(const MerModelRequests *models, int count, MerNotes *notes)
+{
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    mer_json_array(&json, "requests");
+    for (int m = 0; m < count; m++) {
+        mer_json_object(&json, NULL);
+        mer_json_text(&json, "model", models[m].name);
+        mer_json_int(&json, "requests", models[m].count);
+        mer_json_real(&json, "p50_ms", 1000 * models[m].p50);
+        mer_json_real(&json, "p95_ms", 1000 * models[m].p95);
+        mer_json_real(&json, "p99_ms", 1000 * models[m].p99);
+        mer_json_real(&json, "least_slack_ms", 1000 * models[m].slack);
+        mer_json_int(&json, "missed", models[m].missed);
+        mer_json_int(&json, "dropped", models[m].dropped);
+        mer_json_end_object(&json);
+    }
+    mer_json_end_array(&json);
+    mer_json_end_object(&json);
+    mer_note(notes, "result", json.text);
+    mer_json_free(&json);
 }
 
 void mer_bandwidth_view_requests(const MerSchedule *schedule, const MerBandwidthTimes *times,
@@ -78,48 +113,45 @@ void mer_bandwidth_view_requests(const MerSchedule *schedule, const MerBandwidth
         {.name = "missed", .unit = "1", .help = "late or dropped"},
         {.name = "dropped", .unit = "1"}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
-    const ModelRequests *models = gather(schedule, times, arena);
-    MerViewCell         *cells = MER_ARRAY(arena, MerViewCell, schedule->model_count * COLUMNS + 1);
-    MerViewTable         table = {.columns = columns, .column_count = COLUMNS, .cells = cells};
-    for (int m = 0; models && m < schedule->model_count; m++) {
-        const ModelRequests *model = &models[m];
-        if (model->count == 0) {
-            continue;
-        }
-        MerViewCell *row = cells + table.row_count++ * COLUMNS;
+    int                     count;
+    const MerModelRequests *models = mer_bandwidth_requests(schedule, times, arena, &count);
+    MerViewCell            *cells = MER_ARRAY(arena, MerViewCell, count * COLUMNS + 1);
+    if (!models) {
+        return;
+    }
+    for (int m = 0; m < count; m++) {
+        const MerModelRequests *model = &models[m];
+        MerViewCell            *row = cells + m * COLUMNS;
         row[0].text = model->name;
         row[1].number = model->count;
-        row[2].number = mer_quantile(model->latency, model->done, 0.5);
-        row[3].number = mer_quantile(model->latency, model->done, 0.95);
-        row[4].number = mer_quantile(model->latency, model->done, 0.99);
+        row[2].number = model->p50;
+        row[3].number = model->p95;
+        row[4].number = model->p99;
         row[5].number = model->slack;
         row[6].number = model->missed;
         row[7].number = model->dropped;
     }
-    if (models) {
-        mer_view_table(notes, &(MerView){.id = "requests", .title = "Requests by model"}, &table);
-    }
+    mer_view_table(notes, &(MerView){.id = "requests", .title = "Requests by model"},
+                   &(MerViewTable){columns, COLUMNS, cells, count});
+    note_requests(models, count, notes);
 }
 
 const char *mer_bandwidth_print_requests(const MerSchedule       *schedule,
                                          const MerBandwidthTimes *times, MerArena *arena)
 {
-    const char          *text = "";
-    const ModelRequests *models = gather(schedule, times, arena);
-    for (int m = 0; models && m < schedule->model_count; m++) {
-        const ModelRequests *model = &models[m];
-        char                 ms[3][48], slack[48];
-        if (model->count == 0) {
-            continue;
-        }
-        for (int q = 0; q < 3; q++) {
-            static const double shares[] = {0.5, 0.95, 0.99};
-            mer_print_engineering(ms[q], mer_quantile(model->latency, model->done, shares[q]), "s");
-        }
+    const char             *text = "";
+    int                     count;
+    const MerModelRequests *models = mer_bandwidth_requests(schedule, times, arena, &count);
+    for (int m = 0; m < count; m++) {
+        const MerModelRequests *model = &models[m];
+        char                    p50[48], p95[48], p99[48], slack[48];
+        mer_print_engineering(p50, model->p50, "s");
+        mer_print_engineering(p95, model->p95, "s");
+        mer_print_engineering(p99, model->p99, "s");
         mer_print_engineering(slack, model->slack, "s");
         text = mer_arena_format(
             arena, "%s%s: %d request%s, p50 %s, p95 %s, p99 %s, least slack %s, %d missed\n", text,
-            model->name, model->count, model->count > 1 ? "s" : "", ms[0], ms[1], ms[2], slack,
+            model->name, model->count, model->count > 1 ? "s" : "", p50, p95, p99, slack,
             model->missed);
     }
     return text;

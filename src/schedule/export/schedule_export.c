@@ -176,6 +176,40 @@ static void write_requests(const Gantt *gantt, MerArena *arena, FILE *file)
     }
 }
 
+static void write_models(const Gantt *gantt, MerArena *arena, FILE *file)
+{
+    int                     count = 0;
+    const MerModelRequests *models = NULL;
+    if (gantt->is_played) {
+        models = mer_bandwidth_requests(gantt->schedule, &gantt->play.times, arena, &count);
+    }
+    for (int m = 0; m < count; m++) {
+        const double numbers[] = {models[m].count,        1000 * models[m].p50,
+                                  1000 * models[m].p95,   1000 * models[m].p99,
+                                  1000 * models[m].slack, models[m].missed,
+                                  models[m].dropped};
+        write_name(file, "", gantt->task);
+        write_name(file, ",", models[m].name);
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            write_number(file, numbers[i]);
+        }
+        fputc('\n', file);
+    }
+}
+
+static MerStatus export_models(const MerExport *what, MerExportFiles *files, MerError *error)
+{
+    return mer_schedule_of(what->tasks[0].problem)->clock_hz > 0
+               ? export_rows(what, files, "models.csv",
+                             "group,model,requests,p50_ms,p95_ms,p99_ms,least_slack_ms,missed,"
+                             "dropped",
+                             write_models, error)
+               : MER_OK;
+}
+
+EXPORTER(models_csv, "models.csv: a row per model with latency percentiles, slack and misses",
+         export_models);
+
 static MerStatus export_requests(const MerExport *what, MerExportFiles *files, MerError *error)
 {
     return mer_schedule_of(what->tasks[0].problem)->clock_hz > 0
