@@ -65,6 +65,7 @@ typedef struct MerMetricInfo {
 
 const MerMetricInfo *mer_metric_info(MerMetric metric);
 MerMetric            mer_metric_find(const char *name); /* MER_METRIC_COUNT if unknown */
+bool                 mer_metric_may_be_negative(MerMetric metric);
 
 typedef struct MerCost {
     bool   feasible;

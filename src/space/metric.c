@@ -21,6 +21,11 @@ const MerMetricInfo *mer_metric_info(MerMetric metric)
     return &metrics[metric];
 }
 
+bool mer_metric_may_be_negative(MerMetric metric)
+{
+    return metric == MER_METRIC_LATENESS;
+}
+
 MerMetric mer_metric_find(const char *name)
 {
     for (int i = 0; i < MER_METRIC_COUNT; i++) {

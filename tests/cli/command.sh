@@ -64,6 +64,7 @@ fails 'command:sleep 30' "timeout: no answer within 0.3 s"
 fails 'command:while read -r line; do echo no; done' 'answer: found "no", expected one JSON object'
 fails 'command:while read -r line; do echo "{\"speed\": 1}"; done' 'answer: unknown key "speed", expected metrics or infeasible'
 fails 'command:while read -r line; do echo "{\"cycles\": null}"; done' "answer: cycles is no number"
+fails 'command:while read -r line; do echo "{\"cycles\": -5}"; done' "answer: cycles is -5, expected at least 0"
 fails 'command:while read -r line; do echo "{\"energy\": 1}"; done' "unsupported: the evaluator gives no cycles"
 says err "hint: choose an --objective that the evaluator gives"
 fails 'command:while read -r line; do echo "{\"infeasible\": \"size: is 5, at most 4\"}"; done' "size: is 5, at most 4"
@@ -71,6 +72,21 @@ expect 1 "$MERCATOR" map resnet18 --evaluator command
 says err "evaluator command has no command, expected command:'./simulator'"
 expect 1 "$MERCATOR" map resnet18 --optimizer annealing:foo
 says err 'annealing:foo: found "foo", expected key=value'
+
+# Of two lines for one plan the second is no answer to the next plan.
+cat >two.sh <<'END'
+n=0
+while read -r line; do
+    n=$((n + 1))
+    printf '{"cycles": %d}\n{"cycles": 1000000}\n' $n
+done
+END
+expect 0 "$MERCATOR" map resnet18 --select 3 --evaluator 'command:sh two.sh' --objective cycles --check false --optimizer random --threads 1 --budget 40 --quiet --no-report -o two
+says two/run.jsonl "answer: the program wrote more than one line for the plan before"
+if grep -q '"cycles":1000000' two/run.jsonl; then
+    echo "a second line was taken for the next plan's answer" >&2
+    exit 1
+fi
 
 # A front of what the program does not tell is none, and the console says why.
 echo 'while read -r line; do echo "{\"cycles\": 100}"; done' >cycles-only.sh

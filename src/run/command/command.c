@@ -164,6 +164,9 @@ static void read_member(const cJSON *member, MerCost *cost)
                         member->string);
     } else if (!cJSON_IsNumber(member) || !isfinite(member->valuedouble)) {
         mer_cost_refuse(cost, "answer: %s is no number", member->string);
+    } else if (member->valuedouble < 0 && !mer_metric_may_be_negative(metric)) {
+        mer_cost_refuse(cost, "answer: %s is %g, expected at least 0", member->string,
+                        member->valuedouble);
     } else {
         cost->value[metric] = member->valuedouble;
     }

@@ -99,6 +99,7 @@ void mer_worker_stop(MerWorker *worker, double patience_s)
         end(worker, patience_s);
     }
     free(worker->text);
+    free(worker->answer);
     *worker = (MerWorker){0};
 }
 
@@ -143,15 +144,46 @@ static MerChildState send_line(MerWorker *worker, const char *line, size_t size,
     return MER_CHILD_READY;
 }
 
-/* Takes a whole line out of what came; the rest is what the program said beyond it, and is dropped. */
-static bool take_line(MerWorker *worker)
+/* Adds what has come to the text. */
+static ssize_t read_piece(MerWorker *worker)
+{
+    if (worker->size + PIECE > worker->capacity) {
+        worker->capacity = 2 * worker->capacity + PIECE;
+        worker->text = mer_heap_resize(worker->text, worker->capacity, 1);
+    }
+    ssize_t count = read(worker->out, worker->text + worker->size, PIECE);
+    worker->size += count > 0 ? (size_t)count : 0;
+    return count;
+}
+
+/* Whether the program has said more than blanks. Behind an answer that would be taken for the next one. */
+static bool has_said_more(MerWorker *worker)
+{
+    while (worker->size < LONGEST && read_piece(worker) > 0) {
+    }
+    for (size_t i = 0; i < worker->size; i++) {
+        if (!strchr(" \t\r\n", worker->text[i])) {
+            return true;
+        }
+    }
+    worker->size = 0;
+    return false;
+}
+
+/* Takes a whole line out of what came; what stands behind it stays. */
+static const char *take_line(MerWorker *worker)
 {
     char *newline = worker->size > 0 ? memchr(worker->text, '\n', worker->size) : NULL;
-    if (newline) {
-        *newline = '\0';
-        worker->size = 0;
+    if (!newline) {
+        return NULL;
     }
-    return newline != NULL;
+    size_t length = (size_t)(newline - worker->text) + 1;
+    worker->answer = mer_heap_resize(worker->answer, length, 1);
+    memcpy(worker->answer, worker->text, length);
+    worker->answer[length - 1] = '\0';
+    worker->size -= length;
+    memmove(worker->text, newline + 1, worker->size);
+    return worker->answer;
 }
 
 static MerChildState read_line(MerWorker *worker, double deadline, MerNotes *notes)
@@ -161,15 +193,10 @@ static MerChildState read_line(MerWorker *worker, double deadline, MerNotes *not
         if (state != MER_CHILD_READY) {
             return state;
         }
-        if (worker->size + PIECE > worker->capacity) {
-            worker->capacity = 2 * worker->capacity + PIECE;
-            worker->text = mer_heap_resize(worker->text, worker->capacity, 1);
-        }
-        ssize_t count = read(worker->out, worker->text + worker->size, PIECE);
+        ssize_t count = read_piece(worker);
         if (count == 0 || (count < 0 && !mer_child_is_passing(errno))) {
             return MER_CHILD_GONE;
         }
-        worker->size += count > 0 ? (size_t)count : 0;
         if (worker->size > LONGEST) {
             return MER_CHILD_GONE; /* it says what nobody asked for */
         }
@@ -185,6 +212,11 @@ const char *mer_worker_ask(MerWorker *worker, const char *command, const char *l
     int           status;
     bool          was_running;
     MerChildState state;
+    if (worker->pid != 0 && has_said_more(worker)) {
+        end(worker, 0);
+        mer_cost_refuse(cost, "answer: the program wrote more than one line for the plan before");
+        return NULL;
+    }
     do {
         was_running = worker->pid != 0;
         if (!was_running && !start(worker, command, cost)) {
@@ -195,7 +227,7 @@ const char *mer_worker_ask(MerWorker *worker, const char *command, const char *l
             state = read_line(worker, deadline, notes);
         }
         if (state == MER_CHILD_READY) {
-            return worker->text;
+            return worker->answer;
         }
         bool is_too_long = worker->size > LONGEST;
         status = end(worker, state == MER_CHILD_GONE && !is_too_long ? 1 : 0);

@@ -14,10 +14,11 @@ typedef struct MerWorker {
     int    in, out;
     char  *text; /* what came and was not taken yet */
     size_t size, capacity;
+    char  *answer; /* the last line */
 } MerWorker;
 
 /* Sends `line` (with its newline) to `command`, a line of the shell, and waits for one line, which is valid until the next call.
- * NULL: `cost` was refused with the class `timeout` or `crash`, or `notes` is cancelled, and the program was ended. */
+ * NULL: `cost` was refused with the class `timeout`, `crash` or `answer`, or `notes` is cancelled, and the program was ended. */
 const char *mer_worker_ask(MerWorker *worker, const char *command, const char *line, size_t size,
                            double timeout_s, MerNotes *notes, MerCost *cost);
 /* Ends the program, which has `patience_s` to leave once its input ends. */
