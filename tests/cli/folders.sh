@@ -19,7 +19,7 @@ one_line err
 says err 'dir holds the results of another command (objective edp, not cycles)'
 cmp first dir/run.jsonl
 expect 1 "$MERCATOR" $run --batch 50 -o dir
-says err '(other options, seed or budget)'
+says err '(with another batch)'
 cmp first dir/run.jsonl
 expect 0 "$MERCATOR" $run --objective cycles -o dir --force
 if cmp -s first dir/run.jsonl; then exit 1; fi

@@ -21,7 +21,7 @@ less() { awk -v a="$1" -v b="$2" 'BEGIN {exit !(a + 0 < b + 0)}' || { cat out; e
 compat='mix | 16 | m3e-compat'
 own='vision | 256 | own'
 expect 0 "$MERCATOR" report tiny --metrics cycles,traffic_bytes
-says out '| workload | bandwidth | table | platform | share | optimizer | crossover_gen | runs | cycles | traffic_bytes |'
+says out '| workload | bandwidth | table | platform | share | optimizer | crossover_gen | runs | cycles [cycle] | traffic_bytes [B] |'
 for table in "$compat" "$own"; do
     herald=$(value "$table | s2 | proportional | herald_like | " 9)
     less "$herald" "$(value "$table | s2 | proportional | aimt_like | " 9)"

@@ -17,8 +17,8 @@ says titles ',energy [pJ]'
 expect 0 "$MERCATOR" report cells alone --csv all.csv
 test "$(wc -l <all.csv)" -eq $((1 + 4 * 3 * 60 + 40))
 head -n 1 all.csv >titles
-grep -q '^run,problem,workload,platform,optimizer,objective,seed,index,task,score,feasible,reason,' titles # two units
-says all.csv '"cells/003","map","net","s256","annealing","edp",1,'
+grep -q '^run,problem,workload,platform,optimizer,objective,unit,seed,index,task,score \[unit\],feasible,reason,' titles # two units
+says all.csv '"cells/003","map","net","s256","annealing","edp","pJ.cycle",1,'
 # every row has as many cells as there are titles (no text of these has a comma but the quoted reasons)
 sed 's/"[^"]*"//g' all.csv | awk -F, 'NR == 1 { n = NF } NF != n { bad = 1 } END { exit bad }'
 
@@ -26,8 +26,8 @@ sed 's/"[^"]*"//g' all.csv | awk -F, 'NR == 1 { n = NF } NF != n { bad = 1 } END
 expect 0 "$MERCATOR" report cells alone --results results.csv
 test "$(wc -l <results.csv)" -eq $((1 + 4 * 4 + 2))
 head -n 1 results.csv >titles
-grep -q '^run,problem,workload,platform,evaluator,optimizer,objective,seed,task,count,macs,feasible,score,cycles \[cycle\],' titles
-grep -q ',bound,bound_kind,gap \[1\],proven,trials,evaluations,stopped,wall \[s\]$' titles
+grep -q '^run,problem,workload,platform,evaluator,optimizer,objective,unit,seed,task,count,macs,feasible,score \[unit\],cycles \[cycle\],' titles
+grep -q ',bound \[unit\],bound_kind,gap \[1\],proven,trials,evaluations,stopped,wall \[s\]$' titles
 sed 's/"[^"]*"//g' results.csv | awk -F, 'NR == 1 { n = NF } NF != n { bad = 1 } END { exit bad }'
 grep '^"alone",' results.csv >rows
 test "$(wc -l <rows)" -eq 2

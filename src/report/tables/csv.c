@@ -131,9 +131,10 @@ static void describe(Run *run, const MerLogLine *line, bool is_alone, MerArena *
         run->before = mer_arena_format(arena, "%s%s,", run->before, quoted(name, arena));
     }
     if (!is_alone) {
-        run->before = mer_arena_format(arena, "%s%s,%.0f,", run->before,
-                                       quoted(mer_json_get_text(header, "objective", ""), arena),
-                                       mer_json_get_real(header, "seed", 0));
+        run->before =
+            mer_arena_format(arena, "%s%s,%s,%.0f,", run->before,
+                             quoted(mer_json_get_text(header, "objective", ""), arena),
+                             quoted(run->unit, arena), mer_json_get_real(header, "seed", 0));
     }
     cJSON_Delete(header);
 }
@@ -160,15 +161,18 @@ static MerStatus walk(Run *run, bool is_alone, Metrics *metrics, FILE *file, Mer
     return status;
 }
 
-/* The score is the objective, or its negative: in its unit, where all runs have the same. */
+/* The score is the objective, or its negative, in the unit of each run. */
 static void write_titles(FILE *file, const Metrics *metrics, const Run *runs, int count)
 {
-    bool is_one_unit = runs[0].unit[0] != '\0';
+    bool is_one_unit = true;
     for (int r = 1; r < count; r++) {
         is_one_unit = is_one_unit && strcmp(runs[r].unit, runs[0].unit) == 0;
     }
-    fputs(count > 1 ? "run,problem,workload,platform,optimizer,objective,seed," : "", file);
-    fprintf(file, is_one_unit ? "index,task,score [%s]" : "index,task,score", runs[0].unit);
+    fputs(count > 1 ? "run,problem,workload,platform,optimizer,objective,unit,seed," : "", file);
+    fputs("index,task,score", file);
+    if (!is_one_unit || runs[0].unit[0] != '\0') {
+        fprintf(file, " [%s]", is_one_unit ? runs[0].unit : "unit");
+    }
     fputs(",feasible,reason", file);
     for (int i = 0; i < metrics->count; i++) {
         char name[NAME_LIMIT];

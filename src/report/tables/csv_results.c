@@ -14,6 +14,7 @@ typedef struct Table {
     FILE *file;
     bool  has_metric[MER_METRIC_COUNT];
     char  unit[64]; /* of the objective, where all runs have the same */
+    bool  is_mixed; /* the runs have several */
 } Table;
 
 /* A cell of any type; absent, null and what is no number or text: empty. */
@@ -39,11 +40,18 @@ static void write_cells(FILE *file, const cJSON *object, const char *const *keys
 }
 
 static const char *const whats[] = {"problem",   "workload",  "platform", "evaluator",
-                                    "optimizer", "objective", "seed",     NULL};
+                                    "optimizer", "objective", NULL};
+static const char *const seeds[] = {"seed", NULL};
 static const char *const tasks[] = {"count", "macs", NULL};
 static const char *const bests[] = {"feasible", "score", NULL};
 static const char *const bounds[] = {"value", "kind", "gap", "proven", NULL};
 static const char *const works[] = {"trials", "evaluations", "stopped", NULL};
+
+static const char *unit_of(const cJSON *summary)
+{
+    MerMetric objective = mer_metric_find(mer_json_get_text(summary, "objective", ""));
+    return objective != MER_METRIC_COUNT ? mer_metric_info(objective)->unit : "";
+}
 
 static void write_row(const Table *table, const char *run, const cJSON *summary, const cJSON *task)
 {
@@ -52,6 +60,9 @@ static void write_row(const Table *table, const char *run, const cJSON *summary,
     const cJSON *best = mer_json_get(part, "best");
     mer_csv_text(file, run);
     write_cells(file, summary, whats);
+    fputc(',', file);
+    mer_csv_text(file, unit_of(summary));
+    write_cells(file, summary, seeds);
     fputc(',', file);
     mer_csv_text(file, task != NULL ? mer_json_get_text(task, "name", "") : "total");
     write_cells(file, task, tasks);
@@ -72,10 +83,12 @@ static void write_row(const Table *table, const char *run, const cJSON *summary,
 static void write_titles(const Table *table)
 {
     char unit[80] = "";
-    if (table->unit[0] != '\0') {
+    if (table->is_mixed) {
+        snprintf(unit, sizeof unit, " [unit]");
+    } else if (table->unit[0] != '\0') {
         snprintf(unit, sizeof unit, " [%s]", table->unit);
     }
-    fputs("run,problem,workload,platform,evaluator,optimizer,objective,seed,task,count,macs",
+    fputs("run,problem,workload,platform,evaluator,optimizer,objective,unit,seed,task,count,macs",
           table->file);
     fprintf(table->file, ",feasible,score%s", unit);
     for (int m = 0; m < MER_METRIC_COUNT; m++) {
@@ -93,8 +106,7 @@ static void learn(Table *table, const cJSON *summary, bool is_first)
     const cJSON *list[2] = {
         mer_json_get(summary, "best"),
         mer_json_get(cJSON_GetArrayItem(mer_json_get(summary, "tasks"), 0), "best")};
-    MerMetric   objective = mer_metric_find(mer_json_get_text(summary, "objective", ""));
-    const char *unit = objective != MER_METRIC_COUNT ? mer_metric_info(objective)->unit : "";
+    const char *unit = unit_of(summary);
     for (int m = 0; m < MER_METRIC_COUNT; m++) {
         for (int i = 0; i < 2; i++) {
             const cJSON *value = mer_json_get(list[i], mer_metric_info((MerMetric)m)->name);
@@ -103,9 +115,8 @@ static void learn(Table *table, const cJSON *summary, bool is_first)
     }
     if (is_first) {
         snprintf(table->unit, sizeof table->unit, "%s", unit);
-    } else if (strcmp(table->unit, unit) != 0) {
-        table->unit[0] = '\0';
     }
+    table->is_mixed = table->is_mixed || strcmp(table->unit, unit) != 0;
 }
 
 static MerStatus read_summary(const char *run, MerArena *arena, cJSON **summary, MerError *error)

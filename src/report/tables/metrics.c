@@ -259,7 +259,10 @@ static void print_table(const Table *table, FILE *file)
     }
     fprintf(file, "| runs ");
     for (int m = 0; m < table->metric_count; m++) {
-        fprintf(file, "| %s ", table->metrics[m]);
+        MerMetric metric = mer_metric_find(table->metrics[m]);
+        bool      has_unit = metric < MER_METRIC_COUNT && table->over_count == 0;
+        fprintf(file, has_unit ? "| %s [%s] " : "| %s ", table->metrics[m],
+                has_unit ? mer_metric_info(metric)->unit : "");
     }
     fprintf(file, "|\n");
     for (int i = 0; i < table->shown_count + 1 + table->metric_count; i++) {

@@ -6,6 +6,8 @@
 #include "run/internal.h"
 #include "run/log/header.h"
 
+#include <string.h>
+
 static const char *const keys[] = {
     "version", "problem", "workload", "platform",     "optimizer", "objective", "seed",
     "budget",  "time_s",  "gap",      "total_time_s", "pareto",    "batch",     "legality",
@@ -37,7 +39,8 @@ const char *mer_cell_identity_of(const char *header, MerArena *arena)
     return identity;
 }
 
-const char *mer_cell_identity(const MerRunSpec *spec, MerArena *arena)
+/* The header that a run of `spec` would write, as far as it says which cell this is. */
+static const char *header_of(const MerRunSpec *spec, MerArena *arena)
 {
     const MerEvaluatorClass *evaluator = spec->evaluator;
     MerJson                  json = {0};
@@ -55,7 +58,23 @@ const char *mer_cell_identity(const MerRunSpec *spec, MerArena *arena)
     mer_json_text(&json, "objective", mer_run_objective(spec));
     mer_header_limits(&json, spec);
     mer_json_end_object(&json);
-    const char *identity = mer_cell_identity_of(json.text, arena);
-    mer_json_free(&json);
-    return identity;
+    return mer_json_keep(&json, arena);
+}
+
+const char *mer_cell_identity(const MerRunSpec *spec, MerArena *arena)
+{
+    return mer_cell_identity_of(header_of(spec, arena), arena);
+}
+
+const char *mer_cell_difference(const char *header, const MerRunSpec *spec, MerArena *arena)
+{
+    cJSON      *was = cJSON_Parse(header), *now = cJSON_Parse(header_of(spec, arena));
+    const char *key = NULL;
+    for (size_t k = 0; !key && k < sizeof keys / sizeof *keys; k++) {
+        const char *before = add("", mer_json_get(was, keys[k]), arena);
+        key = strcmp(before, add("", mer_json_get(now, keys[k]), arena)) ? keys[k] : NULL;
+    }
+    cJSON_Delete(was);
+    cJSON_Delete(now);
+    return key ? key : "evaluator";
 }

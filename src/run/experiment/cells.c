@@ -143,6 +143,22 @@ static void give_folders(Batch *batch)
     }
 }
 
+static void tell_of_others(const Batch *batch)
+{
+    int count = 0;
+    for (int i = 0; i < batch->old_count; i++) {
+        count += !batch->old[i].is_used;
+    }
+    if (count > 0) {
+        batch->cells->warn(
+            batch->cells->state,
+            mer_arena_format(batch->arena,
+                             "%s also holds %d run%s of other settings or inputs, which its report "
+                             "shows, too; -o DIR keeps them apart",
+                             batch->cells->root, count, count > 1 ? "s" : ""));
+    }
+}
+
 /* The last line of a log that was written to its end is the summary. */
 static bool is_whole(const char *log, MerArena *arena)
 {
@@ -321,6 +337,7 @@ MerStatus mer_cells_run(MerCells *cells, MerArena *arena, MerError *error)
     MerStatus status = look_around(&batch, error);
     if (status == MER_OK) {
         give_folders(&batch);
+        tell_of_others(&batch);
         run_round(&batch, false, threads);
         run_round(&batch, true, threads);
     }

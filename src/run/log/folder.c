@@ -120,18 +120,19 @@ static const char *what_differs(const MerRunState *run, const char *header)
                spec->problem->name,   spec->name,          spec->platform ? spec->platform->name : "none",
                spec->evaluator->name, run->objective.text, spec->optimizer->name};
     cJSON      *old = cJSON_Parse(header);
-    const char *text = "other options, seed or budget";
-    for (int k = 0; k < 6; k++) {
+    const char *text = NULL;
+    for (int k = 0; !text && k < 6; k++) {
         const cJSON *item = mer_json_get(old, keys[k]);
         const cJSON *name = cJSON_IsObject(item) ? mer_json_get(item, "name") : item;
         const char  *was = cJSON_GetStringValue(name);
         if (was && strcmp(was, now[k]) != 0) {
             text = mer_arena_format(run->arena, "%s %s, not %s", keys[k], was, now[k]);
-            break;
         }
     }
     cJSON_Delete(old);
-    return text;
+    return text ? text
+                : mer_arena_format(run->arena, "with another %s",
+                                   mer_cell_difference(header, spec, run->arena));
 }
 
 static MerStatus check_owner(MerRunState *run, const char *header, MerError *error)
