@@ -92,3 +92,20 @@ fi
 echo 'while read -r line; do echo "{\"cycles\": 100}"; done' >cycles-only.sh
 expect 0 "$MERCATOR" map resnet18 --select 2 --evaluator 'command:sh cycles-only.sh' --objective cycles --pareto cycles,energy --optimizer random --budget 30 --quiet --no-report -o no-front
 says out "trade-offs: none, since no plan has energy: what prices plans does not tell it"
+
+# The page's evaluator in C: outside the tree, and the same prices as the script with its rules.
+awk '/^```/ { on = !on && $2 == "ideal.c"; next } on' "$MERCATOR_SOURCE_DIR/docs/own-evaluator.md" >ideal.c
+libraries=$(PKG_CONFIG_PATH=$MERCATOR_BUILD_DIR pkg-config --static --libs mercator | tr ' ' '\n' | grep -v -e '^-lmercator$' -e '^-L' -e '^-lgfortran$')
+# shellcheck disable=SC2086
+"$CC" -std=c11 -Wall -Wextra -Wpedantic -Werror $MERCATOR_TEST_FLAGS -I"$MERCATOR_SOURCE_DIR/include" ideal.c \
+    "$MERCATOR_BUILD_DIR/libmercator.a" $libraries -o mercator-ideal
+expect 0 ./mercator-ideal list evaluators
+grep -q '^ideal  *every multiplier is busy' out
+set -- map resnet18 --select 3,5 --objective cycles --optimizer random --budget 300 --quiet --no-report
+expect 0 ./mercator-ideal "$@" --evaluator ideal -o in-c
+expect 0 ./mercator-ideal "$@" --evaluator "$model" -o in-sh
+for run in in-c in-sh; do
+    grep -o '"cycles":[0-9]*' $run/run.jsonl >$run.cycles
+done
+test -s in-c.cycles
+cmp in-c.cycles in-sh.cycles
