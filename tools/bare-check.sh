@@ -46,6 +46,7 @@ apt-config dump --no-empty | grep -i '^Acquire::[a-z]*::Proxy' >"$root/etc/apt/a
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 git clone -q --no-hardlinks . "$root/srv/mercator"
 
+# `times` prints the processor's time of the shell and, below it, of what it ran: user and system.
 # The mounts live in a namespace of their own and go away with it.
 for command in "$@"; do
     echo "bare-check: $command"
@@ -54,6 +55,6 @@ for command in "$@"; do
         mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" &&
         exec chroot "$1" env -i HOME=/srv PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
             http_proxy="${http_proxy:-}" https_proxy="${https_proxy:-}" \
-            sh -c "cd /srv/mercator && $2"' sh "$root" "$command" </dev/null
+            sh -c "cd /srv/mercator && { $2; }; code=\$?; times; exit \$code"' sh "$root" "$command" </dev/null
     echo "bare-check: $command passed in $(($(date +%s) - started)) s"
 done

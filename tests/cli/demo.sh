@@ -18,6 +18,8 @@ while read -r problem; do
     says demo "\$ mercator $problem "
     says "shown/$problem/run.jsonl" '"type":"summary"'
     says "shown/$problem/summary.json" '"feasible":true'
+    seconds=$(sed 's/.*"wall_s":\([0-9]*\).*/\1/' "shown/$problem/summary.json")
+    test "$seconds" -lt 15 || { echo "$problem: $seconds s, expected less than 15" >&2; exit 1; }
     command=$(sed -n "s/^\\$ mercator \\($problem .*\\)/\\1/p" demo)
     # shellcheck disable=SC2086
     expect 0 "$MERCATOR" $command --no-report -o "again-$problem"
