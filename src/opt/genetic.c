@@ -70,10 +70,13 @@ static void plan_meeting(State *s)
     s->next_meeting = s->born + (int64_t)s->island_count * s->population * s->options.meetings;
 }
 
-static int count_islands(const Options *options, int64_t budget)
+/* Where 16 populations would take more than 256 MB there is one. */
+static int count_islands(const Options *options, const MerSearch *search)
 {
-    enum { USUAL = 16, GENERATIONS = 100 };
-    bool is_long = budget < INT64_MAX && budget / (USUAL * GENERATIONS) >= options->population;
+    enum { USUAL = 16, GENERATIONS = 100, MOST_GENES = 1 << 21 };
+    int64_t budget = search->budget, people = options->population;
+    bool    is_long = budget < INT64_MAX && budget / (USUAL * GENERATIONS) >= people &&
+                   people * search->space->knob_count <= MOST_GENES;
     return options->unique ? 1 : options->islands > 0 ? (int)options->islands : is_long ? USUAL : 1;
 }
 
@@ -106,7 +109,7 @@ static MerStatus open_genetic(void *state, const MerSearch *search, const void *
     if (s->options.mutation == 0) {
         s->options.mutation = 1.0 / fmax(1, (double)search->space->knob_count);
     }
-    s->island_count = count_islands(&s->options, search->budget);
+    s->island_count = count_islands(&s->options, search);
     s->islands = MER_ARRAY(search->arena, Island, s->island_count);
     for (int i = 0; i < s->island_count; i++) {
         make_island(s, &s->islands[i], search->arena);
