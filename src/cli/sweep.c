@@ -2,6 +2,7 @@
 #include "cli/sweep.h"
 
 #include "base/output.h"
+#include "base/terminal.h"
 #include "mercator/text.h"
 #include "report/tables/csv.h"
 #include "report/tables/table.h"
@@ -9,39 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-int mer_sweep_combinations(const MerExperiment *experiment)
-{
-    int combinations = 1;
-    for (int s = 0; s < experiment->sweep_count; s++) {
-        combinations *= experiment->sweeps[s].values.count;
-    }
-    return combinations;
-}
-
-void mer_sweep_axes(const MerCellTotal *result, double axes[2])
-{
-    const double *best = result->total.best.value;
-    axes[0] = best[MER_METRIC_ENERGY];
-    axes[1] = best[isnan(best[MER_METRIC_LATENCY]) ? MER_METRIC_CYCLES : MER_METRIC_LATENCY];
-    if (isnan(axes[0]) || isnan(axes[1])) {
-        axes[0] = axes[1] = result->total.score;
-    }
-}
-
-bool mer_sweep_is_on_front(const MerCellTotal *results, int count, int at)
-{
-    double own[2], other[2];
-    mer_sweep_axes(&results[at], own);
-    for (int i = 0; i < count; i++) {
-        mer_sweep_axes(&results[i], other);
-        bool is_other_better = other[0] < own[0] || other[1] < own[1] || i < at;
-        if (results[i].is_feasible && other[0] <= own[0] && other[1] <= own[1] && is_other_better) {
-            return false;
-        }
-    }
-    return results[at].is_feasible;
-}
 
 static const MerMetric usual[] = {MER_METRIC_CYCLES, MER_METRIC_ENERGY, MER_METRIC_EDP};
 enum { USUAL = sizeof usual / sizeof usual[0] };
@@ -70,46 +38,128 @@ static int choose_columns(const MerRunSpec *specs, int count, MerMetric *columns
     return chosen;
 }
 
-static void print_table(const MerRunSpec *specs, const MerCellTotal *results, const bool *is_knee,
-                        int count, MerArena *arena, FILE *file)
+/* What rows may differ in, besides platform and seed. */
+static const struct {
+    const char *title;
+    bool        is_usual; /* shown also where all rows agree, if there is enough width */
+} labels[] = {{"workload", true},
+              {"evaluator", false},
+              {"optimizer", true},
+              {"objective", false},
+              {"budget", false}};
+enum { LABELS = sizeof labels / sizeof labels[0] };
+
+static const char *label_of(const MerRunSpec *spec, int label, MerArena *arena)
+{
+    const char *texts[] = {spec->name, spec->evaluator->name, spec->optimizer_text,
+                           spec->objective};
+    return label < LABELS - 1 ? texts[label]
+                              : mer_arena_format(arena, "%lld", (long long)spec->budget);
+}
+
+static bool differs(const MerSweepTable *table, int label, MerArena *arena)
+{
+    const char *first = label_of(table->rows[0].spec, label, arena);
+    for (int r = 1; r < table->count; r++) {
+        if (strcmp(label_of(table->rows[r].spec, label, arena), first) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void print_knees(const MerSweepTable *table, const bool *is_told, MerArena *arena,
+                        FILE *file)
+{
+    bool has_platforms = table->rows[table->count - 1].platform > 0;
+    for (int r = 0; r < table->count; r++) {
+        const MerSweepRow *row = &table->rows[r];
+        const char        *of = "";
+        const char        *swept = has_platforms ? NULL : strchr(row->spec->platform->name, ' ');
+        for (int l = 0; l < LABELS; l++) {
+            of = is_told[l] ? mer_arena_format(arena, "%s%s%s", of, *of ? ", " : " of ",
+                                               label_of(row->spec, l, arena))
+                            : of;
+        }
+        if (row->is_knee) {
+            const char *text = mer_arena_format(
+                arena, "> the knee%s: %s, farthest below the straight line between the ends", of,
+                swept ? swept + 1 : row->spec->platform->name);
+            mer_print_words(file, text, 0, 2, mer_terminal_columns(file));
+        }
+    }
+}
+
+/* Of one row; the titles where it is NULL. */
+static int add_labels(const MerSweepTable *table, const MerSweepRow *row, const bool *is_told,
+                      const char **cells, MerArena *arena)
+{
+    int count = 0;
+    for (int l = 0; l < LABELS; l++) {
+        if (is_told[l] || labels[l].is_usual) {
+            cells[count++] =
+                row ? label_of(row->spec, l, arena)
+                    : mer_arena_format(arena, "%s%s", is_told[l] ? "" : "~~", labels[l].title);
+        }
+    }
+    if (table->rows[0].runs > 1) {
+        cells[count++] = row ? mer_arena_format(arena, "%d", row->runs) : ">seeds";
+    }
+    return count;
+}
+
+static void add_row(const MerSweepTable *table, const MerSweepRow *row, const bool *is_told,
+                    const MerMetric *metrics, int metric_count, MerTextTable *text, MerArena *arena)
+{
+    const char          *cells[LABELS + 1];
+    const MerTaskResult *total = &row->median.total;
+    bool                 is_known = row->median.is_feasible;
+    int                  count = add_labels(table, row, is_told, cells, arena);
+    mer_text_table_add(text, mer_arena_format(arena, "%s%s", row->is_knee ? ">" : "",
+                                              row->is_on_front ? "*" : ""));
+    mer_text_table_add(text, row->spec->platform->name);
+    for (int c = 0; c < count; c++) {
+        mer_text_table_add(text, cells[c]);
+    }
+    for (int m = 0; m < metric_count; m++) {
+        char value[48];
+        mer_show_value(value, metrics[m], is_known ? total->best.value[metrics[m]] : NAN);
+        mer_text_table_add(text, value);
+    }
+    mer_text_table_add_percent(text, is_known ? total->gap : NAN);
+}
+
+static void print_table(const MerSweepTable *table, const MerRunSpec *specs, int count,
+                        MerArena *arena, FILE *file)
 {
     MerMetric   metrics[MER_METRIC_COUNT];
-    const char *titles[MER_METRIC_COUNT + 5] = {"", "platform", "~~workload", "~~optimizer"};
-    int         metric_count = choose_columns(specs, count, metrics), columns = 4;
-    bool        has_energy = false;
+    bool        is_told[LABELS], has_energy = false;
+    const char *titles[MER_METRIC_COUNT + LABELS + 4] = {"", "platform"};
+    int         metric_count = choose_columns(specs, count, metrics);
+    for (int l = 0; l < LABELS; l++) {
+        is_told[l] = differs(table, l, arena);
+    }
+    int columns = 2 + add_labels(table, NULL, is_told, titles + 2, arena);
     for (int m = 0; m < metric_count; m++) {
         titles[columns++] = mer_arena_format(arena, ">%s", mer_metric_info(metrics[m])->name);
         has_energy = has_energy || metrics[m] == MER_METRIC_ENERGY;
     }
     titles[columns++] = ">gap";
-    MerTextTable *table = mer_text_table_new(arena, columns, titles);
-    for (int i = 0; i < count; i++) {
-        const MerTaskResult *total = &results[i].total;
-        bool                 is_known = results[i].is_feasible;
-        mer_text_table_add(table,
-                           mer_arena_format(arena, "%s%s", is_knee[i] ? ">" : "",
-                                            mer_sweep_is_on_front(results, count, i) ? "*" : ""));
-        mer_text_table_add(table, specs[i].platform->name);
-        mer_text_table_add(table, specs[i].name);
-        mer_text_table_add(table, specs[i].optimizer->name);
-        for (int m = 0; m < metric_count; m++) {
-            char text[48];
-            mer_show_value(text, metrics[m], is_known ? total->best.value[metrics[m]] : NAN);
-            mer_text_table_add(table, text);
-        }
-        mer_text_table_add_percent(table, is_known ? total->gap : NAN);
+    MerTextTable *text = mer_text_table_new(arena, columns, titles);
+    for (int r = 0; r < table->count; r++) {
+        add_row(table, &table->rows[r], is_told, metrics, metric_count, text, arena);
     }
     fprintf(file, "\n");
-    mer_text_table_print(table, file);
-    fprintf(file, "\n* nothing in the sweep beats it%s, or equals it further up\n",
-            has_energy ? " in both energy and time" : "");
-    for (int i = 0; i < count; i++) {
-        if (is_knee[i]) {
-            const char *swept = strchr(specs[i].platform->name, ' ');
-            fprintf(file, "> the knee: %s, farthest below the straight line between the ends\n",
-                    swept ? swept + 1 : specs[i].platform->name);
-        }
-    }
+    mer_text_table_print(text, file);
+    bool        has_groups = table->rows[table->count - 1].group > 0;
+    const char *mark = mer_arena_format(
+        arena, "* nothing %s beats it%s, or equals it further up%s",
+        has_groups ? "of the same network, evaluator and objective" : "in the sweep",
+        has_energy ? " in both energy and time" : "",
+        table->rows[0].runs > 1 ? "; numbers are medians over the seeds" : "");
+    fputc('\n', file);
+    mer_print_words(file, mark, 0, 2, mer_terminal_columns(file));
+    print_knees(table, is_told, arena, file);
 }
 
 /* The next cell; what is not known is empty. */
@@ -122,10 +172,11 @@ static void write_number(FILE *file, double value)
     fprintf(file, ",%s", text);
 }
 
-static void write_row(const MerExperiment *experiment, const MerRunSpec *spec,
-                      const MerCellTotal *result, bool is_front, bool is_knee, int combination,
-                      FILE *file)
+/* One run, with the marks of its row. */
+static void write_run(const MerExperiment *experiment, const MerRunSpec *spec,
+                      const MerCellTotal *result, const MerSweepRow *row, FILE *file)
 {
+    int         combination = row->combination;
     const char *values[MER_MAX_SWEEPS];
     for (int s = experiment->sweep_count - 1; s >= 0; s--) {
         const MerSweep *sweep = &experiment->sweeps[s];
@@ -150,9 +201,13 @@ static void write_row(const MerExperiment *experiment, const MerRunSpec *spec,
         write_number(file, is_known ? best[usual[m]] : NAN);
     }
     write_number(file, is_known ? result->total.gap : NAN);
-    fprintf(file, ",%d", is_front);
+    fprintf(file, ",%d", row->is_on_front);
     write_number(file, is_known ? result->total.value : NAN);
-    fprintf(file, ",%d\n", is_knee);
+    fprintf(file, ",%d,%llu,", row->is_knee, (unsigned long long)spec->seed);
+    mer_csv_text(file, spec->objective);
+    fputc(',', file);
+    mer_csv_text(file, spec->evaluator->name);
+    fprintf(file, ",%lld\n", (long long)spec->budget);
 }
 
 /* " [s]" where all runs have the same metric as their objective, else nothing. */
@@ -171,28 +226,23 @@ MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *spec
                          const MerCellTotal *results, int count, const char *directory,
                          MerArena *arena, FILE *file, MerError *error)
 {
-    MerOutput output;
-    bool     *is_knee = MER_ARRAY(arena, bool, count);
-    mer_sweep_knees(experiment, specs, results, count, is_knee, arena);
-    const char *path = mer_arena_format(arena, "%s/sweep.csv", directory);
+    MerOutput     output;
+    MerSweepTable table = mer_sweep_rows(experiment, specs, results, count, arena);
+    const char   *path = mer_arena_format(arena, "%s/sweep.csv", directory);
+    mer_sweep_knees(experiment, &table, arena);
     MER_TRY(mer_output_open(&output, path, error));
     fprintf(output.file, "workload,optimizer");
     for (int s = 0; s < experiment->sweep_count; s++) {
         fprintf(output.file, ",%s", experiment->sweeps[s].path);
     }
     fprintf(output.file,
-            ",cycles [cycle],energy [pJ],edp [pJ.cycle],gap [1],on_front,objective%s,knee\n",
+            ",cycles [cycle],energy [pJ],edp [pJ.cycle],gap [1],on_front,objective%s,knee,seed,"
+            "objective_name,evaluator,budget\n",
             unit_of_objective(specs, count, arena));
-    const MerPlatform *last = NULL;
-    int                combination = -1, combinations = mer_sweep_combinations(experiment);
-    /* platforms vary slower than optimizers, objectives and seeds */
     for (int i = 0; i < count; i++) {
-        combination += specs[i].platform != last;
-        last = specs[i].platform;
-        write_row(experiment, &specs[i], &results[i], mer_sweep_is_on_front(results, count, i),
-                  is_knee[i], combination % combinations, output.file);
+        write_run(experiment, &specs[i], &results[i], &table.rows[table.row_of[i]], output.file);
     }
     MER_TRY(mer_output_close(&output, error));
-    print_table(specs, results, is_knee, count, arena, file);
+    print_table(&table, specs, count, arena, file);
     return MER_OK;
 }

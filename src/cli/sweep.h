@@ -4,15 +4,30 @@
 
 #include "cli/request.h"
 
-int mer_sweep_combinations(const MerExperiment *experiment); /* of the swept values */
+typedef struct MerSweepRow { /* runs that differ in their seed alone */
+    const MerRunSpec *spec;  /* the first of them */
+    const char       *setting;
+    int               platform, combination; /* as named, and of the swept values */
+    int               group;                 /* rows with the same number can be compared */
+    int               runs;
+    MerCellTotal      median;
+    bool              is_on_front, is_knee;
+} MerSweepRow;
+
+typedef struct MerSweepTable {
+    int          count;
+    MerSweepRow *rows;   /* in the order of their first runs */
+    int         *row_of; /* each run */
+} MerSweepTable;
+
+/* sweep_rows.c: medians over seeds, and what nothing beats; knees are marked by mer_sweep_knees. */
+MerSweepTable mer_sweep_rows(const MerExperiment *experiment, const MerRunSpec *specs,
+                             const MerCellTotal *results, int count, MerArena *arena);
 /* Energy and time where both are known, else the score alone. */
 void mer_sweep_axes(const MerCellTotal *result, double axes[2]);
-/* Nothing in the sweep is at least as good on both axes and better on one, or equal and further up. */
-bool mer_sweep_is_on_front(const MerCellTotal *results, int count, int at);
 
-/* sweep_knee.c: marks the knee of each group of runs that differ in the swept numbers alone; is_knee[count] is false
- * before. A group whose curve is straight, or goes up, has none. */
-void mer_sweep_knees(const MerExperiment *experiment, const MerRunSpec *specs,
-                     const MerCellTotal *results, int count, bool *is_knee, MerArena *arena);
+/* sweep_knee.c: marks the knee of each group of rows that differ in the swept numbers alone. A group whose curve is
+ * straight, or goes up, has none. */
+void mer_sweep_knees(const MerExperiment *experiment, MerSweepTable *table, MerArena *arena);
 
 #endif

@@ -7,13 +7,14 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* below this a curve is as good as straight */
 static const double LEAST = 0.05;
 
 typedef struct Point {
     double x, y;
-    int    index; /* of the MerRunSpec */
+    int    index; /* of the row */
 } Point;
 
 static int by_x(const void *a, const void *b)
@@ -73,47 +74,44 @@ static bool read_steps(const MerSweep *sweep, double *steps)
     return true;
 }
 
-/* Specs that differ in their platform alone stand `stride` apart, `platforms` of them. */
-static int stride_of(const MerRunSpec *specs, int count)
+/* The knee of the curve that row `first` begins; -1: none. */
+static int knee_of(const MerSweepTable *table, int first, const double *steps, Point *points)
 {
-    int stride = 1;
-    while (stride < count && specs[stride].platform == specs[0].platform) {
-        stride++;
+    const MerSweepRow *base = &table->rows[first];
+    int                found = 0;
+    for (int r = first; r < table->count; r++) {
+        const MerSweepRow *row = &table->rows[r];
+        double             axes[2], score = row->median.total.score;
+        if (row->group != base->group || row->platform != base->platform ||
+            strcmp(row->setting, base->setting) != 0) {
+            continue;
+        }
+        mer_sweep_axes(&row->median, axes);
+        bool is_point =
+            row->median.is_feasible &&
+            (steps ? isfinite(score)
+                   : axes[0] > 0 && axes[1] > 0 && axes[0] != axes[1] && row->is_on_front);
+        if (is_point) {
+            points[found++] = steps ? (Point){steps[row->combination], score, r}
+                                    : (Point){log(axes[0]), log(axes[1]), r};
+        }
     }
-    return stride;
+    return find_knee(points, found);
 }
 
-void mer_sweep_knees(const MerExperiment *experiment, const MerRunSpec *specs,
-                     const MerCellTotal *results, int count, bool *is_knee, MerArena *arena)
+void mer_sweep_knees(const MerExperiment *experiment, MerSweepTable *table, MerArena *arena)
 {
-    int     platforms = mer_sweep_combinations(experiment), stride = stride_of(specs, count);
-    bool    is_curve = experiment->sweep_count == 1;
-    double *steps = MER_ARRAY(arena, double, platforms);
-    Point  *points = MER_ARRAY(arena, Point, platforms);
-    if (is_curve && !read_steps(&experiment->sweeps[0], steps)) {
+    const MerSweep *sweep = &experiment->sweeps[0];
+    bool            is_curve = experiment->sweep_count == 1;
+    double         *steps = is_curve ? MER_ARRAY(arena, double, sweep->values.count) : NULL;
+    Point          *points = MER_ARRAY(arena, Point, table->count);
+    if (is_curve && !read_steps(sweep, steps)) {
         return;
     }
-    for (int first = 0; first < count; first++) {
-        if (first / stride % platforms != 0 || first + (platforms - 1) * stride >= count) {
-            continue; /* not the first platform of a group */
-        }
-        int found = 0;
-        for (int p = 0; p < platforms; p++) {
-            int    i = first + p * stride;
-            double axes[2];
-            mer_sweep_axes(&results[i], axes);
-            bool is_point = results[i].is_feasible &&
-                            (is_curve ? isfinite(results[i].total.score)
-                                      : axes[0] > 0 && axes[1] > 0 && axes[0] != axes[1] &&
-                                            mer_sweep_is_on_front(results, count, i));
-            if (is_point) {
-                points[found++] = is_curve ? (Point){steps[p], results[i].total.score, i}
-                                           : (Point){log(axes[0]), log(axes[1]), i};
-            }
-        }
-        int knee = find_knee(points, found);
+    for (int r = 0; r < table->count; r++) {
+        int knee = table->rows[r].combination == 0 ? knee_of(table, r, steps, points) : -1;
         if (knee >= 0) {
-            is_knee[knee] = true;
+            table->rows[knee].is_knee = true;
         }
     }
 }

@@ -2,6 +2,12 @@
 set -eu
 . "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
 
+# marked FILE COLUMN: how many rows have a 1 in that column.
+marked()
+{
+    awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i } $at == 1' "$1" | wc -l
+}
+
 expect 0 "$MERCATOR" map resnet18 --select 4 --sweep memories.GLB.words=16Ki,64Ki --sweep memories.GLB.fanout.x=8,16 \
     --budget 300 --quiet -o sweep
 says out 'memories.GLB.words=16Ki memories.GLB.fanout.x=8'
@@ -32,7 +38,7 @@ expect 0 "$MERCATOR" schedule synthetic:20:1 --objective makespan --sweep memori
     --optimizer random --budget 50 --quiet --no-report -o makespan
 grep -q 'energy .* makespan .* gap$' out
 test "$(grep -c 's  *[0-9.]* %$' out)" -eq 2
-grep -q ',objective \[s\],knee$' makespan/sweep.csv
+grep -q ',objective \[s\],knee,' makespan/sweep.csv
 
 # ranges: factors and steps, from the command line and from a file
 expect 0 "$MERCATOR" map resnet18 --select 4 --sweep memories.GLB.words=4Ki..256Ki:x2 --optimizer annealing --budget 3000 \
@@ -41,7 +47,7 @@ test "$(cut -d, -f3 range/sweep.csv | tr '\n' ' ')" = 'memories.GLB.words 4096 8
 # the knee is marked once, in the table and in the file, which names the units
 test "$(grep -c '^> ' out)" -eq 2
 grep -q '^> the knee: memories.GLB.words=[0-9]*Ki, ' out
-test "$(grep -c ',1$' range/sweep.csv)" -eq 1
+test "$(marked range/sweep.csv knee)" -eq 1
 says range/sweep.csv ',energy [pJ],edp [pJ.cycle],gap [1],on_front,objective [pJ.cycle],knee'
 cat >steps.yaml <<'YAML'
 format: mercator-experiment/1
@@ -76,3 +82,19 @@ expect 1 "$MERCATOR" map resnet18 --sweep GLB.words=16Ki,32Ki --quiet -o none
 says err 'GLB is one of the memories, did you mean memories.GLB.words'
 expect 1 "$MERCATOR" map resnet18 --sweep memories.L3.words=16Ki,32Ki --quiet -o none
 says err 'L3 is not there, expected DRAM, GLB, RF'
+
+# Stars and knees are of one network and one objective; seeds are one row of medians.
+expect 0 "$MERCATOR" map resnet18 alexnet --select 1 --sweep memories.GLB.words=16Ki..128Ki:x2 --budget 2000 --quiet \
+    --no-report -o networks
+grep -q '^>*\* .* resnet18 ' out
+grep -q '^>*\* .* alexnet ' out
+says out '> the knee of resnet18: memories.GLB.words=32Ki, '
+says out '> the knee of alexnet: memories.GLB.words=32Ki, '
+says out 'of the same network, evaluator and objective'
+test "$(marked networks/sweep.csv knee)" -eq 2
+expect 0 "$MERCATOR" map resnet18 --select 1 --sweep memories.GLB.words=16Ki,32Ki --objective energy --objective cycles \
+    --seed 1-3 --optimizer random --budget 300 --quiet --no-report -o seeds
+grep -q 'platform .* objective  *seeds ' out
+test "$(grep -c '  cycles  *3  ' out)" -eq 2
+says out 'medians over the seeds'
+test "$(grep -c ',[123],"energy","loopnest",300$' seeds/sweep.csv)" -eq 6
