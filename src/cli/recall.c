@@ -2,6 +2,7 @@
  * tables and constraints may be named by relative paths: they are read from where the run was started. */
 #include "cli/request.h"
 
+#include "base/file.h"
 #include "base/json_read.h"
 #include "mercator/text.h"
 
@@ -12,11 +13,31 @@
 
 enum { CLOCK_LIMIT = 1 << 30 };
 
-static const char *clock_path(const char *run, MerArena *arena)
+/* A file of the run in this folder, or of the first of several. */
+static const char *file_of(const char *run, const char *name, MerArena *arena)
 {
-    const char *own = mer_arena_format(arena, "%s/clock.jsonl", run);
-    const char *first = mer_arena_format(arena, "%s/001/clock.jsonl", run);
+    const char *own = mer_arena_format(arena, "%s/%s", run, name);
+    const char *first = mer_arena_format(arena, "%s/001/%s", run, name);
     return access(own, F_OK) != 0 && access(first, F_OK) == 0 ? first : own;
+}
+
+MerStatus mer_cli_check_resumed(const char *run, const char *problem, MerArena *arena,
+                                MerError *error)
+{
+    char     *header = NULL;
+    bool      is_whole;
+    MerStatus status = MER_OK;
+    MER_TRY(
+        mer_file_first_line(file_of(run, "run.jsonl", arena), arena, &header, &is_whole, error));
+    cJSON      *line = header ? cJSON_Parse(header) : NULL;
+    const char *was = mer_json_get_text(mer_json_get(line, "problem"), "name", problem);
+    if (strcmp(was, problem) != 0) {
+        status = mer_error_set(error, MER_INVALID,
+                               "%s is a run of %s, not of %s: mercator %s --resume %s", run, was,
+                               problem, was, run);
+    }
+    cJSON_Delete(line);
+    return status;
 }
 
 static bool is_same_folder(const char *a, const char *b)
@@ -46,10 +67,16 @@ static void go_to_start(const char *run, const char *clock, const char *start, M
 MerStatus mer_cli_recall(const char *run, MerArena *arena, MerRecalled *recalled, MerError *error)
 {
     *recalled = (MerRecalled){.run = run};
-    const char *path = clock_path(run, arena);
+    const char *path = file_of(run, "clock.jsonl", arena);
     char       *data;
     size_t      size;
     MerStatus   status = MER_OK;
+    if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+        return mer_error_set(error, MER_NOT_FOUND,
+                             "%s is not the folder of a run: it has neither clock.jsonl nor "
+                             "001/clock.jsonl",
+                             run);
+    }
     MER_TRY(mer_file_read(path, CLOCK_LIMIT, arena, &data, &size, error));
     data[strcspn(data, "\n")] = '\0';
     cJSON       *line = cJSON_Parse(data);

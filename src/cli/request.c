@@ -290,6 +290,10 @@ int mer_request_parse(const MerVerb *verb, const char *problem, int count, char 
         return mer_cli_fail(&parser.error);
     }
     int code = parse_all(&parser, count, arguments);
+    if (code == MER_EXIT_DONE && request->resume && !verb->takes_problem &&
+        mer_cli_check_resumed(request->resume, problem, arena, &parser.error) != MER_OK) {
+        return mer_cli_fail(&parser.error);
+    }
     if (code == MER_EXIT_DONE && request->resume &&
         request->experiment.axes[MER_AXIS_WORKLOAD].count == 0) {
         code = recall(&parser, count, arguments);

@@ -54,6 +54,10 @@ typedef struct MerRecalled {
  * goes to the directory it was started in, to which its relative paths belong; warns where it cannot. */
 MerStatus mer_cli_recall(const char *run, MerArena *arena, MerRecalled *recalled, MerError *error);
 
+/* What is in the folder, if anything, is of this problem. */
+MerStatus mer_cli_check_resumed(const char *run, const char *problem, MerArena *arena,
+                                MerError *error);
+
 /* knobs.c: --list-knobs: what a search may choose, for --fix.
  * One table per task on stdout, or one JSON object per network and platform. Returns the exit code. */
 int mer_cli_knobs(const MerRequest *request, const MerRunSpec *specs, int count, MerArena *arena);

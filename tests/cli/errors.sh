@@ -103,6 +103,11 @@ expect 0 "$MERCATOR" map resnet18 --select 1 --budget 50 --quiet -o run
 cp run/run.jsonl before
 bad 1 'run.jsonl:1:' map resnet18 --select 1 --budget 50 --seed 2 --quiet --resume run
 cmp before run/run.jsonl
+bad 1 'run.jsonl:1: problem.options.select is "1" in the log, "2" now' map resnet18 --select 2 --budget 50 --quiet --resume run
+bad 1 'run is a run of map, not of place: mercator map --resume run' place --resume run
+bad 1 'run is a run of map, not of schedule' schedule alexnet --resume run
+bad 1 'nowhere is not the folder of a run' map --resume nowhere
+cmp before run/run.jsonl
 
 # nothing feasible: exit code 1, the reasons counted, the nearest miss named
 sed 's/words: 256/words: 2/' "$platform" >tiny.yaml

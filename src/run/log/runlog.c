@@ -209,32 +209,56 @@ void mer_runlog_pass_lines(MerRunlog *log, const char *start)
     }
 }
 
+/* The first entry in which two maps differ: problem.options.select. `was` and `now` become its values; NULL: absent. */
+static bool find_difference(const cJSON **was, const cJSON **now, char *path, size_t size)
+{
+    const cJSON *maps[] = {*now, *was};
+    for (int m = 0; m < 2; m++) {
+        const cJSON *item;
+        cJSON_ArrayForEach(item, maps[m])
+        {
+            const cJSON *before = mer_json_get(maps[1], item->string);
+            const cJSON *after = mer_json_get(maps[0], item->string);
+            if (before && after && cJSON_Compare(before, after, true)) {
+                continue;
+            }
+            size_t length = strlen(path);
+            snprintf(path + length, size - length, "%s%s", length > 0 ? "." : "", item->string);
+            *was = before;
+            *now = after;
+            return !cJSON_IsObject(before) || !cJSON_IsObject(after) ||
+                   find_difference(was, now, path, size);
+        }
+    }
+    return false;
+}
+
 /* Which key of the header is not as it was? */
 static MerStatus header_differs(const MerRunlog *log, const char *old, const char *line,
                                 MerError *error)
 {
+    char         path[200] = "";
     cJSON       *before = cJSON_Parse(old);
-    cJSON       *now = cJSON_Parse(line);
-    const cJSON *item;
-    MerStatus    status =
-        mer_error_set(error, MER_INVALID, "%s:1: this is not the log of such a run", log->path);
-    cJSON_ArrayForEach(item, now)
-    {
-        const cJSON *was = mer_json_get(before, item->string);
-        if (before && !cJSON_Compare(was, item, true)) {
-            char *found = was ? cJSON_PrintUnformatted(was) : NULL;
-            char *wanted = cJSON_PrintUnformatted(item);
-            status = mer_error_set(error, MER_INVALID,
-                                   "%s:1: %s is %.100s in the log, %.100s now; a run is resumed "
-                                   "with the inputs it was started with",
-                                   log->path, item->string, found ? found : "absent", wanted);
-            cJSON_free(found);
-            cJSON_free(wanted);
-            break;
-        }
+    cJSON       *after = cJSON_Parse(line);
+    const cJSON *was = before, *now = after;
+    MerStatus    status;
+    if (cJSON_IsObject(before) && cJSON_IsObject(after) &&
+        find_difference(&was, &now, path, sizeof path)) {
+        char *found = was ? cJSON_PrintUnformatted(was) : NULL;
+        char *wanted = now ? cJSON_PrintUnformatted(now) : NULL;
+        status =
+            mer_error_set(error, MER_INVALID,
+                          "%s:1: %s is %.100s in the log, %.100s now; a run is resumed with "
+                          "the inputs it was started with",
+                          log->path, path, found ? found : "absent", wanted ? wanted : "absent");
+        cJSON_free(found);
+        cJSON_free(wanted);
+    } else {
+        status =
+            mer_error_set(error, MER_INVALID, "%s:1: this is not the log of such a run", log->path);
     }
     cJSON_Delete(before);
-    cJSON_Delete(now);
+    cJSON_Delete(after);
     return status;
 }
 
