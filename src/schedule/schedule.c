@@ -30,7 +30,9 @@ static const MerOption options[] = {
     MER_TEXT(
         cache, "auto",
         "folder that keeps the prices of layers between runs; auto: the user's cache folder; off"),
-    MER_TEXT(select, "", "groups to schedule: mix:0, mix:0-9, a scenario, or numbers from 1"),
+    MER_TEXT(
+        select, "",
+        "groups to schedule, counted from 1: 1,3-5; or names of the file: mix:0-9, a scenario"),
     MER_INT(
         group_size, "0", 0, 1000000,
         "jobs of a group without dependencies inside, cut by the host's rule; 0: as the file says"),

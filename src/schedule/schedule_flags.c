@@ -66,22 +66,23 @@ static const char *find_contradiction(const MerCommandLine *line, Flags flags)
                                                     : NULL;
 }
 
-/* "3" -> 3-3, "0..9" -> 0-9 */
+/* "3" -> 3-3, "1..9" -> 1-9. Groups are counted from 1, those of a task of a file as the file names them, from 0. */
 static MerStatus read_range(Flags flags, int64_t *low, int64_t *high, MerArena *arena,
                             MerError *error)
 {
     const char *text = flags[GROUPS] ? flags[GROUPS] : flags[GROUP];
     const char *dots = flags[GROUPS] ? strstr(text, "..") : NULL;
     const char *first = dots ? mer_arena_text_n(arena, text, (size_t)(dots - text)) : text;
-    if (mer_parse_int(first, low) && *low >= 0 &&
+    int         least = flags[TASK] ? 0 : 1;
+    if (mer_parse_int(first, low) && *low >= least &&
         (flags[GROUP] || (dots && mer_parse_int(dots + 2, high) && *high >= *low))) {
         *high = flags[GROUP] ? *low : *high;
         return MER_OK;
     }
     return mer_error_set(error, MER_INVALID,
-                         flags[GROUPS] ? "--groups is \"%s\", expected FIRST..LAST such as 0..9"
-                                       : "--group is \"%s\", expected a whole number from 0",
-                         text);
+                         flags[GROUPS] ? "--groups is \"%s\", expected FIRST..LAST such as %d..9"
+                                       : "--group is \"%s\", expected a whole number from %d",
+                         text, least);
 }
 
 /* The selection that the flags stand for, NULL if there are none; several groups are a stream. */

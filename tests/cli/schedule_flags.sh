@@ -65,10 +65,13 @@ refuses 1 'there is no group "0", expected one of 5 groups' jobs.json --select 0
 refuses 1 'there is no group "0" of the range "0-2"' mix --select 0-2
 expect 0 "$MERCATOR" schedule jobs.json --select 1 --optimizer random --budget 10 --quiet --no-report -o first --force
 says out 'even:0 '
-refuses 1 '--group is "0..2", expected a whole number from 0' jobs.json --group 0..2
-refuses 1 '--group is "-1", expected a whole number from 0' jobs.json --group -1
-refuses 1 '--groups is "2..0", expected FIRST..LAST such as 0..9' jobs.json --groups 2..0
-refuses 1 '--groups is "3", expected FIRST..LAST such as 0..9' jobs.json --groups 3
+refuses 1 '--group is "0..2", expected a whole number from 1' jobs.json --group 0..2
+refuses 1 '--group is "-1", expected a whole number from 1' jobs.json --group -1
+refuses 1 '--groups is "2..0", expected FIRST..LAST such as 1..9' jobs.json --groups 2..0
+refuses 1 '--groups is "3", expected FIRST..LAST such as 1..9' jobs.json --groups 3
+refuses 1 '--groups is "0..1", expected FIRST..LAST such as 1..9' mix --groups 0..1
+refuses 1 '--group is "x", expected a whole number from 0' jobs.json --task even --group x
+refuses 1 'there is no group "mix:0", expected one of 97 groups: 1-97' mix --select mix:0
 # Other problems do not have them.
 expect 2 "$MERCATOR" map resnet18 --task even
 says err 'map has no option "task"'

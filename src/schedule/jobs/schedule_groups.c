@@ -71,10 +71,14 @@ static bool names_group(const char *word, size_t length, int number, const char 
     return end == word + length && end != range && own >= low && own <= high;
 }
 
-/* "vision:0-9, mix:0-9", names without a family one by one; as much as fits. */
+/* "vision:0-9, mix:0-9", names without a family one by one, as much as fits; "1-97" where the host's rule has cut them. */
 static void list_groups(const MerJobGroups *groups, char *text, size_t size)
 {
     size_t at = 0;
+    if (groups->count > 0 && strcmp(groups->names[0], "group 1") == 0) {
+        snprintf(text, size, "1-%d", groups->count);
+        return;
+    }
     for (int g = 0; g < groups->count && at < size;) {
         const char *name = groups->names[g];
         size_t      head = strcspn(name, ":") + 1;
