@@ -9,10 +9,13 @@
 #include "mercator/json.h"
 #include "mercator/option.h"
 #include "mercator/registry.h"
+#include "mercator/text.h"
+#include "mercator/yaml.h"
 #include "report/tables/table.h"
 #include "run/experiment/experiment.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Request {
@@ -165,12 +168,64 @@ static void print_text(const MerGraph *graph, MerArena *arena)
     mer_print_words(stdout, text, 0, 0, mer_terminal_columns(stdout));
 }
 
+static void write_yaml(const MerYaml *node, const char *key, MerJson *json)
+{
+    double number;
+    bool   is_bare = node->kind == MER_YAML_SCALAR && !node->quoted;
+    if (node->kind == MER_YAML_MAP) {
+        mer_json_object(json, key);
+        for (int i = 0; i < node->count; i++) {
+            write_yaml(node->items[i], node->keys[i], json);
+        }
+        mer_json_end_object(json);
+    } else if (node->kind == MER_YAML_LIST) {
+        mer_json_array(json, key);
+        for (int i = 0; i < node->count; i++) {
+            write_yaml(node->items[i], NULL, json);
+        }
+        mer_json_end_array(json);
+    } else if (is_bare && mer_parse_real(node->text, &number)) {
+        mer_json_real(json, key, number);
+    } else if (is_bare && (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0)) {
+        mer_json_bool(json, key, node->text[0] == 't');
+    } else {
+        mer_json_text(json, key, node->text);
+    }
+}
+
+/* The resolved form again, by way of its text: there is one writer of platforms. */
+static MerStatus print_platform_json(const MerPlatform *platform, MerArena *arena, MerError *error)
+{
+    char    *text = NULL;
+    size_t   size = 0;
+    MerYaml *root;
+    MerJson  json = {0};
+    FILE    *file = open_memstream(&text, &size);
+    if (!file) {
+        return mer_error_set(error, MER_IO, "%s: no memory for its text", platform->name);
+    }
+    mer_platform_write(platform, file);
+    fclose(file);
+    MerStatus status = mer_yaml_parse(platform->name, text, size, arena, &root, error);
+    free(text);
+    if (status == MER_OK) {
+        write_yaml(root, NULL, &json);
+        printf("%s\n", json.text);
+        mer_json_free(&json);
+    }
+    return status;
+}
+
 static int inspect_platform(const Request *request, MerArena *arena)
 {
     MerError           error = {0};
     const MerPlatform *platform;
     if (mer_platform_read(request->input, arena, &platform, &error) != MER_OK) {
         return mer_cli_fail(&error);
+    }
+    if (request->json) {
+        return print_platform_json(platform, arena, &error) == MER_OK ? MER_EXIT_DONE
+                                                                      : mer_cli_fail(&error);
     }
     mer_platform_write(platform, stdout);
     return MER_EXIT_DONE;

@@ -5,6 +5,7 @@
 #include "mercator/import.h"
 #include "mercator/registry.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -231,6 +232,16 @@ static int unknown_kind(const MerVerb *verb, const char *name)
                          nearest ? ", did you mean " : "", nearest ? nearest : "");
 }
 
+/* Kinds and names are in small letters: EDP is edp. */
+static const char *in_small_letters(const char *word, MerArena *arena)
+{
+    char *small = mer_arena_text(arena, word);
+    for (char *at = small; *at; at++) {
+        *at = (char)tolower((unsigned char)*at);
+    }
+    return small;
+}
+
 int mer_cli_list(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     const char      *words[2] = {NULL, NULL};
@@ -243,7 +254,7 @@ int mer_cli_list(const MerVerb *verb, int count, char **arguments, MerArena *are
             return mer_cli_usage(verb, "unexpected argument %s", arguments[i]);
         }
         if (!is_flag) {
-            words[word_count++] = arguments[i];
+            words[word_count++] = in_small_letters(arguments[i], arena);
         }
     }
     if (is_help) {

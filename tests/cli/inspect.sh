@@ -38,6 +38,16 @@ says out 'format: mercator-platform/1'
 cp out resolved.yaml
 expect 0 "$MERCATOR" inspect ./resolved.yaml
 cmp out resolved.yaml
+for platform in s256 diana; do # JSON is YAML: read back it is the same platform
+    expect 0 "$MERCATOR" inspect $platform
+    cp out resolved.yaml
+    expect 0 "$MERCATOR" inspect $platform --json
+    one_line out
+    says out '{"format":"mercator-platform/1","kind":"'
+    cp out resolved.json
+    expect 0 "$MERCATOR" inspect ./resolved.json
+    cmp out resolved.yaml
+done
 
 for kind in models platforms optimizers evaluators problems formats metrics; do
     expect 0 "$MERCATOR" list $kind

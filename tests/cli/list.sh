@@ -76,3 +76,9 @@ says out '  --tune NAME'
 test "$(grep -n -e '--budget N' out | cut -d: -f1)" -lt "$(grep -n -e '--gap N' out | cut -d: -f1)"
 expect 0 "$MERCATOR" list --help-all
 says out 'usage: mercator list KIND [NAME] [--json]'
+
+# names in any case
+expect 0 "$MERCATOR" list metrics EDP
+says out 'edp'
+expect 0 "$MERCATOR" list Optimizers Annealing
+says out 'annealing'
