@@ -136,7 +136,8 @@ static void print_outputs(const MerProblemClass *type)
             "several networks are several runs; default: one, in which they share the platform");
     }
     mer_cli_print_flag("--json", "",
-                       "one JSON object with the summary on stdout, nothing else there");
+                       "the summary as a JSON object on stdout, nothing else there; of several "
+                       "runs one object each, a line each");
     mer_cli_print_flag("--quiet", "", "no progress; warnings stay");
     mer_cli_print_flag("--no-report", "", "do not write report.html");
     mer_cli_print_flag("--list-knobs", "",

@@ -64,8 +64,17 @@ test "$(cat page/report.html)" = mine
 expect 0 "$MERCATOR" map resnet18 --select 2 --optimizer random --budget 100 -o clean
 "$MERCATOR" map resnet18 --select 2 --optimizer random --budget 100 -o closed 2>&- >/dev/null
 cmp clean/run.jsonl closed/run.jsonl
-"$MERCATOR" map resnet18 --select 2 --optimizer random --budget 100 -o closed2 2>&- >&- <&-
+"$MERCATOR" map resnet18 --select 2 --optimizer random --budget 100 -o closed2 2>&- >&- <&- && exit 1
 cmp clean/run.jsonl closed2/run.jsonl
+# without a standard output the table is lost, as on a full disk
+for words in "list models" "map resnet18 --select 2 --optimizer random --budget 100 --quiet --json -o closed3"; do
+    code=0
+    "$MERCATOR" $words >&- 2>err || code=$?
+    test $code -eq 1
+    one_line err
+    says err 'cannot write to standard output'
+done
+cmp clean/run.jsonl closed3/run.jsonl
 
 # several layers with a time each: killed anywhere and resumed, the log goes on where it was
 "$MERCATOR" map resnet18 --select 1-4 --optimizer random --time 0.3 --quiet --no-report -o timed >/dev/null 2>&1 &
