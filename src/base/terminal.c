@@ -81,10 +81,11 @@ void mer_text_shorten(char *buffer, size_t size, const char *text, int columns)
              text + tail);
 }
 
-void mer_print_words(FILE *file, const char *text, int at, int indent, int columns)
+static void print_words(FILE *file, const char *text, size_t size, int at, int indent, int columns)
 {
-    bool is_first = true;
-    while (*text) {
+    const char *end = text + size;
+    bool        is_first = true;
+    while (text < end) {
         size_t length = strcspn(text, " \n");
         int    width = columns_of(text, length);
         if (columns > 0 && !is_first && at + 1 + width > columns) {
@@ -99,4 +100,24 @@ void mer_print_words(FILE *file, const char *text, int at, int indent, int colum
         text += strspn(text, " \n");
     }
     fputc('\n', file);
+}
+
+void mer_print_words(FILE *file, const char *text, int at, int indent, int columns)
+{
+    print_words(file, text, strlen(text), at, indent, columns);
+}
+
+void mer_print_lines(FILE *file, const char *text, int indent)
+{
+    int columns = mer_terminal_columns(file);
+    while (*text) {
+        int length = (int)strcspn(text, "\n");
+        if (columns > 0 && columns_of(text, (size_t)length) > columns && *text != ' ') {
+            print_words(file, text, (size_t)length, 0, indent, columns);
+        } else {
+            fprintf(file, "%.*s\n", length, text);
+        }
+        text += length;
+        text += *text == '\n';
+    }
 }

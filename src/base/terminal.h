@@ -25,5 +25,8 @@ void mer_text_shorten(char *buffer, size_t size, const char *text, int columns);
 /* Words, broken into lines of at most `columns` (0: any); those after the first start with `indent` spaces,
  * and the first is at column `at` already. Ends the last line. */
 void mer_print_words(FILE *file, const char *text, int at, int indent, int columns);
+/* Lines, those that the terminal is too narrow for broken between words, with `indent` spaces before what follows; lines that
+ * start with a space (loop nests) stay as they are. */
+void mer_print_lines(FILE *file, const char *text, int indent);
 
 #endif

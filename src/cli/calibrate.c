@@ -236,17 +236,19 @@ static MerStatus write_platform(const Request *request, const MerFit *fit, MerAr
 
 static void print_help(void)
 {
-    printf("usage: mercator calibrate RECORDS --platform P [--where KEY=VALUE ...] [--prior W] "
-           "[--folds N] [--seed N]\n                          [--threads N] [--json] [-o "
-           "FILE.yaml]\n\n"
-           "Fits constants of the platform to measured records, and says how well they predict "
-           "records that they were\nnot fitted to. -o writes the platform with the fitted "
-           "constants.\n"
-           "  --where KEY=VALUE  only records with this member\n"
-           "  --prior W          weight of the distance to usual constants (0.01; 0: the records "
-           "alone decide)\n"
-           "  --folds N          parts of the cross-validation (5); a record is in part index "
-           "modulo N\n");
+    mer_print_lines(stdout,
+                    "usage: mercator calibrate RECORDS --platform P [--where KEY=VALUE ...] "
+                    "[--prior W] [--folds N] [--seed N] [--threads N] [--json] [-o FILE.yaml]\n\n"
+                    "Fits constants of the platform to measured records, and says how well they "
+                    "predict records that they were not fitted to. -o writes the platform with the "
+                    "fitted constants.\n",
+                    0);
+    mer_cli_print_flag("--where", "KEY=VALUE", "only records with this member");
+    mer_cli_print_flag(
+        "--prior", "W",
+        "weight of the distance to usual constants (0.01; 0: the records alone decide)");
+    mer_cli_print_flag("--folds", "N",
+                       "parts of the cross-validation (5); a record is in part index modulo N");
 }
 
 static MerStatus carry_out(Request *request, MerFit *fit, MerArena *arena, MerError *error)

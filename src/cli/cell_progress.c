@@ -38,13 +38,14 @@ static void tick(void *state, int finished, const MerRunSpec *spec)
 
 static void show_line(const MerRunSpec *spec, const MerRunResult *result)
 {
-    char value[48], gap[48];
+    char value[48], gap[48], text[1000];
     mer_show_value(value, result->objective, result->total.value);
     mer_print_percent(gap, result->total.gap);
-    printf("%s: %s%s%s, %s, seed %llu: %s %s, gap %s\n", spec->directory, spec->name,
-           spec->platform ? " on " : "", spec->platform ? spec->platform->name : "",
-           spec->optimizer_text, (unsigned long long)spec->seed, result->objective_text, value,
-           gap);
+    snprintf(text, sizeof text, "%s: %s%s%s, %s, seed %llu: %s %s, gap %s", spec->directory,
+             spec->name, spec->platform ? " on " : "", spec->platform ? spec->platform->name : "",
+             spec->optimizer_text, (unsigned long long)spec->seed, result->objective_text, value,
+             gap);
+    mer_print_lines(stdout, text, 2);
 }
 
 static void done(void *state, int index, const MerRunResult *result, const MerError *error)

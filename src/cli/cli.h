@@ -3,6 +3,7 @@
 #ifndef MERCATOR_CLI_CLI_H
 #define MERCATOR_CLI_CLI_H
 
+#include "base/terminal.h"
 #include "mercator/arena.h"
 #include "mercator/error.h"
 #include "mercator/export.h"
@@ -27,6 +28,8 @@ typedef int MerVerbRun(const MerVerb *verb, int count, char **arguments, MerAren
 MerVerbRun  mer_cli_search, mer_cli_compare, mer_cli_evaluate, mer_cli_calibrate, mer_cli_inspect,
     mer_cli_list, mer_cli_report, mer_cli_demo, mer_cli_tune, mer_cli_completion;
 
+/* The label in its style and the text on stderr, in lines that fit a terminal. */
+void mer_cli_say(MerStyle style, const char *label, const char *text);
 /* `mercator: MESSAGE` on stderr; returns the exit code for the error's status. */
 int mer_cli_fail(const MerError *error);
 /* Wrong usage: the message and how to get help; returns 2. */

@@ -226,17 +226,21 @@ static void print_help(const MerRequest *request, const MerVerb *verb, const cha
                        MerArena *arena)
 {
     mer_request_help(request, verb, problem, arena);
-    printf("\n  --problem NAME          default: that of the experiment file, of the workload "
-           "or of the\n"
-           "                          optimizers or the platform, else %s; the options above are "
-           "those of %s\n",
-           mer_problems()[0]->name, problem);
-    printf("\ncompare runs every combination of workloads, platforms, evaluators, optimizers, "
-           "objectives, seeds\n"
-           "and budgets (repeat a flag, or --seed 1-5), each in its own folder of -o DIR; run "
-           "it again to go on.\n"
-           "With --time S (or --total-time S) every combination also runs for S seconds without a "
-           "budget: equal time.\n");
+    printf("\n");
+    mer_cli_print_flag(
+        "--problem", "NAME",
+        mer_arena_format(arena,
+                         "default: that of the experiment file, of the workload or of the "
+                         "optimizers or the platform, else %s; the options above are those of %s",
+                         mer_problems()[0]->name, problem));
+    mer_print_lines(
+        stdout,
+        "\ncompare runs every combination of workloads, platforms, evaluators, optimizers, "
+        "objectives, seeds and budgets (repeat a flag, or --seed 1-5), each in its own folder of "
+        "-o DIR; run it again to go on.\n"
+        "With --time S (or --total-time S) every combination also runs for S seconds without a "
+        "budget: equal time.\n",
+        0);
     mer_cli_study_help();
 }
 

@@ -50,23 +50,23 @@ bool mer_cli_is_study(int count, char **arguments)
 
 void mer_cli_study_help(void)
 {
-    printf(
+    mer_print_lines(
+        stdout,
         "\nusage: mercator compare DIR... [options]\n\n"
         "Reads the runs in DIR (of `mercator PROBLEM EXPERIMENT -o DIR`, or run directories) and "
-        "prints, for every cost\n"
-        "model, platform and objective: the tasks with the best known value, final quality, "
-        "samples to the final\n"
-        "quality of a reference, tasks won against a baseline, quality after N samples, ratios to "
-        "the reference with\n"
-        "intervals, times, and what the optimizers noted. Runs that have not ended are left "
-        "out.\n\n"
-        "  --reference NAME        e.g. marl:agents=1; default: the first optimizer\n"
-        "  --baseline NAME         default random, where it was run\n"
-        "  --at N[,N...]           quality after so many samples, default 500,2000\n"
-        "  --format text|markdown  default text\n"
-        "  --json                  one JSON object instead\n"
-        "  -o DIR                  also write tables.md, curves-1.svg, ... and report.html there\n"
-        "  --no-report             without report.html\n");
+        "prints, for every cost model, platform and objective: the tasks with the best known "
+        "value, final quality, samples to the final quality of a reference, tasks won against a "
+        "baseline, quality after N samples, ratios to the reference with intervals, times, and "
+        "what the optimizers noted. Runs that have not ended are left out.\n\n",
+        0);
+    mer_cli_print_flag("--reference", "NAME", "e.g. marl:agents=1; default: the first optimizer");
+    mer_cli_print_flag("--baseline", "NAME", "default random, where it was run");
+    mer_cli_print_flag("--at", "N[,N...]", "quality after so many samples, default 500,2000");
+    mer_cli_print_flag("--format", "text|markdown", "default text");
+    mer_cli_print_flag("--json", "", "one JSON object instead");
+    mer_cli_print_flag("-o", "DIR",
+                       "also write tables.md, curves-1.svg, ... and report.html there");
+    mer_cli_print_flag("--no-report", "", "without report.html");
 }
 
 static int take_at(const MerVerb *verb, const char *text, MerArena *arena, MerStudyOptions *options)

@@ -230,7 +230,7 @@ static void print_text(const MerEvaluation *evaluation, const MerRunResult *resu
         printf("%s%s%s\n", task->task.name, evaluation->spec.platform ? " on " : "",
                evaluation->spec.platform ? evaluation->spec.platform->name : "");
         if (task->text) {
-            printf("%s", task->text);
+            mer_print_lines(stdout, task->text, 2);
         }
         if (!task->best.feasible) {
             printf("infeasible: %s\n", task->best.reason);
@@ -258,27 +258,33 @@ static MerStatus price(MerEvaluation *evaluation, MerRunResult *result, MerError
 
 static void print_help(void)
 {
-    printf(
+    int columns = mer_terminal_columns(stdout);
+    mer_print_lines(
+        stdout,
         "usage: mercator evaluate FILE... [--plan FILE] [--platform P] [--evaluator E] "
         "[--objective O] [--export NAME=FILE] [--json]\n"
         "\n"
-        "FILE is a plan file that a run has written, or its folder, or files of another tool:\n");
+        "FILE is a plan file that a run has written, or its folder, or files of another tool:\n",
+        0);
     for (const MerPlanReaderClass *const *reader = mer_plan_readers(); *reader; reader++) {
-        printf("  %s\n", (*reader)->summary);
+        fputs("  ", stdout);
+        mer_print_words(stdout, (*reader)->summary, 2, 2, columns);
         if ((*reader)->flag) {
             printf("    (--%s FILE says the same as --plan FILE)\n", (*reader)->flag);
         }
     }
     for (const MerInspectorClass *const *type = mer_inspectors(); *type; type++) {
         if ((*type)->flag) {
-            printf("--%s KIND FILE: %s\n", (*type)->flag, (*type)->summary);
+            int used = printf("--%s KIND FILE: ", (*type)->flag);
+            mer_print_words(stdout, (*type)->summary, used, 0, columns);
         }
     }
-    printf("A plan that does not carry its workload is priced on the one it names, or on "
-           "--workload FILE.\n"
-           "Further options are those of the problem and of the evaluator, as of the searching "
-           "verbs; --dim NAME=SIZE\n"
-           "for a workload with open sizes.\n");
+    mer_print_lines(stdout,
+                    "A plan that does not carry its workload is priced on the one it names, or on "
+                    "--workload FILE.\n"
+                    "Further options are those of the problem and of the evaluator, as of the "
+                    "searching verbs; --dim NAME=SIZE for a workload with open sizes.\n",
+                    0);
 }
 
 static int print_numbers(const MerEvaluateRequest *request, MerArena *arena)

@@ -340,15 +340,22 @@ int mer_cli_inspect(const MerVerb *verb, int count, char **arguments, MerArena *
         return code;
     }
     if (request.is_help) {
-        printf("usage: mercator inspect MODEL|PLATFORM|FILE [--json] [--dim NAME=SIZE ...] "
-               "[--select NETWORK] [--platform P]\n\n"
-               "A model: its layers, loop extents, MACs and parameters. A platform: its resolved "
-               "form.\n"
-               "What comes through a pipe (-, /dev/stdin) is a model.\n");
+        mer_print_lines(
+            stdout,
+            "usage: mercator inspect MODEL|PLATFORM|FILE [--json] [--dim NAME=SIZE ...] "
+            "[--select NETWORK] [--platform P]\n\n"
+            "A model: its layers, loop extents, MACs and parameters. A platform: its resolved "
+            "form.\n"
+            "What comes through a pipe (-, /dev/stdin) is a model.\n",
+            0);
         for (const MerInspectorClass *const *type = mer_inspectors(); *type; type++) {
             if (!(*type)->flag) {
-                printf("A file .%s: %s; --platform says which machine it is for.\n",
-                       (*type)->endings, (*type)->summary);
+                mer_print_lines(
+                    stdout,
+                    mer_arena_format(arena,
+                                     "A file .%s: %s; --platform says which machine it is for.",
+                                     (*type)->endings, (*type)->summary),
+                    0);
             }
         }
         return MER_EXIT_DONE;

@@ -172,14 +172,22 @@ const char *mer_cli_list_names(const char *kind, MerArena *arena)
     return names;
 }
 
-static void print_help(void)
+static void print_help(MerArena *arena)
 {
-    printf("usage: mercator list KIND [NAME] [--json]\n\nKIND is ");
+    const char *text = "usage: mercator list KIND [NAME] [--json]\n\nKIND is ";
     for (int k = 0; k < KIND_COUNT; k++) {
-        printf("%s%s", k == 0 ? "" : k + 1 == KIND_COUNT ? " or " : ", ", kinds[k].name);
+        text = mer_arena_format(arena, "%s%s%s", text,
+                                k == 0               ? ""
+                                : k + 1 < KIND_COUNT ? ", "
+                                                     : " or ",
+                                kinds[k].name);
     }
-    printf(".\nThe NAME of a problem, optimizer, solver or evaluator shows its options.\n"
-           "knobs depend on the inputs: mercator PROBLEM NETWORK --platform P --list-knobs\n");
+    text = mer_arena_format(
+        arena,
+        "%s.\nThe NAME of a problem, optimizer, solver or evaluator shows its options.\n"
+        "knobs depend on the inputs: mercator PROBLEM NETWORK --platform P --list-knobs\n",
+        text);
+    mer_print_lines(stdout, text, 0);
 }
 
 static int show(const MerVerb *verb, int kind, const char *only, bool is_json, MerArena *arena)
@@ -258,7 +266,7 @@ int mer_cli_list(const MerVerb *verb, int count, char **arguments, MerArena *are
         }
     }
     if (is_help) {
-        print_help();
+        print_help(arena);
         return MER_EXIT_DONE;
     }
     if (word_count == 0) {

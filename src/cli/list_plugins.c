@@ -165,9 +165,10 @@ int mer_listing_problems(MerListing *listing)
             plugin.options = NULL;
         }
         print_plugin(&plugin);
-        printf("  defaults: evaluator %s, optimizer %s, objective %s, budget %lld\n",
-               defaults.evaluator, defaults.optimizer, defaults.objective,
-               (long long)(*list)->budget);
+        const char *text = mer_arena_format(
+            listing->arena, "defaults: evaluator %s, optimizer %s, objective %s, budget %lld",
+            defaults.evaluator, defaults.optimizer, defaults.objective, (long long)(*list)->budget);
+        mer_print_words(stdout, text, printf("  "), 4, mer_terminal_columns(stdout));
     }
     return MER_EXIT_DONE;
 }

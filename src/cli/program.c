@@ -76,22 +76,35 @@ bool mer_cli_is_interrupted(void *state)
     return interrupts > 0;
 }
 
+void mer_cli_say(MerStyle style, const char *label, const char *text)
+{
+    int columns = mer_terminal_columns(stderr);
+    fprintf(stderr, "%s%s%s ", mer_style(stderr, style), label, mer_style(stderr, MER_STYLE_NONE));
+    if (columns > 0) {
+        mer_print_words(stderr, text, (int)strlen(label) + 1, 2, columns);
+    } else {
+        fprintf(stderr, "%s\n", text);
+    }
+}
+
 int mer_cli_fail(const MerError *error)
 {
-    fprintf(stderr, "%smercator:%s %s\n", mer_style(stderr, MER_STYLE_ERROR),
-            mer_style(stderr, MER_STYLE_NONE), error->message);
+    mer_cli_say(MER_STYLE_ERROR, "mercator:", error->message);
     return error->status == MER_CANCELLED ? MER_EXIT_INTERRUPTED : MER_EXIT_BAD;
 }
 
 int mer_cli_usage(const MerVerb *verb, const char *format, ...)
 {
+    enum { LONGEST = 4096 };
+    char    text[LONGEST];
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "%smercator:%s ", mer_style(stderr, MER_STYLE_ERROR),
-            mer_style(stderr, MER_STYLE_NONE));
-    vfprintf(stderr, format, arguments);
-    fprintf(stderr, "; see mercator %s%s--help\n", verb ? verb->name : "", verb ? " " : "");
+    int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    length = length < LONGEST ? length : LONGEST - 1;
+    snprintf(text + length, sizeof text - (size_t)length, "; see mercator %s%s--help",
+             verb ? verb->name : "", verb ? " " : "");
+    mer_cli_say(MER_STYLE_ERROR, "mercator:", text);
     return MER_EXIT_USAGE;
 }
 

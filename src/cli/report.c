@@ -112,18 +112,19 @@ int mer_cli_report(const MerVerb *verb, int count, char **arguments, MerArena *a
         return code;
     }
     if (request.is_help) {
-        printf(
-            "usage: mercator report RUN... [-o FILE.html] [--csv FILE.csv] [--results FILE.csv]\n"
-            "                       [--metrics NAME,... [--over COLUMN=VALUE,...]]\n\n"
+        mer_print_lines(
+            stdout,
+            "usage: mercator report RUN... [-o FILE.html] [--csv FILE.csv] [--results FILE.csv] "
+            "[--metrics NAME,... [--over COLUMN=VALUE,...]]\n\n"
             "One run: its page. Several, or a folder of them: a page that compares them.\n"
             "--csv writes the trials of all these runs instead, --results a row for each task and "
-            "total: what was run, the best\n"
-            "with all its metrics, bound and gap. Columns carry their units.\n"
+            "total: what was run, the best with all its metrics, bound and gap. Columns carry "
+            "their units.\n"
             "--metrics prints a table instead: what differs between the runs (or the runs in a "
-            "directory), and\n"
-            "the mean of each metric (or gap) over seeds with its 95 %% interval. --over "
-            "divides every row by the one that has\n"
-            "these values and else the same: --over platform=s3.\n");
+            "directory), and the mean of each metric (or gap) over seeds with its 95 % interval. "
+            "--over divides every row by the one that has these values and else the same: --over "
+            "platform=s3.\n",
+            0);
         return MER_EXIT_DONE;
     }
     return carry_out(&request, arena, &error) == MER_OK ? MER_EXIT_DONE : mer_cli_fail(&error);

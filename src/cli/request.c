@@ -319,8 +319,7 @@ int mer_request_expand(MerRequest *request, MerRunSpec **specs, int *count)
 void mer_request_warn(void *state, const char *text)
 {
     (void)state;
-    fprintf(stderr, "%smercator: warning:%s %s\n", mer_style(stderr, MER_STYLE_WARNING),
-            mer_style(stderr, MER_STYLE_NONE), text);
+    mer_cli_say(MER_STYLE_WARNING, "mercator: warning:", text);
 }
 
 /* A name without what shells and file systems treat in their own way, and not too long. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* limits from which on nobody cares */
-enum { INDENT = 26, UNLIMITED = 1000000 };
+enum { INDENT = 25, UNLIMITED = 1000000 };
 
 void mer_cli_print_flag(const char *flag, const char *value, const char *help)
 {
@@ -179,9 +179,12 @@ void mer_request_help(const MerRequest *request, const MerVerb *verb, const char
     if (request->is_help_all) {
         print_rest(type, arena);
     } else {
-        printf("\nmercator %s --help-all shows the rest: limits, logs, policies, fixed knobs, "
-               "options of the evaluator, tuning\n",
-               verb->name);
+        mer_print_lines(stdout,
+                        mer_arena_format(arena,
+                                         "\nmercator %s --help-all shows the rest: limits, logs, "
+                                         "policies, fixed knobs, options of the evaluator, tuning",
+                                         verb->name),
+                        0);
     }
 }
 

@@ -223,23 +223,6 @@ static void show_constraints(const MerRunResult *result, FILE *file)
     }
 }
 
-/* Lines that a terminal is too narrow for are broken between words; loop nests (with spaces in front) stay as they are. */
-static void print_text(const char *text, MerArena *arena, FILE *file)
-{
-    int columns = mer_terminal_columns(file);
-    while (*text) {
-        int  length = (int)strcspn(text, "\n");
-        bool is_wide = columns > 0 && length > columns && *text != ' ';
-        if (is_wide) {
-            mer_print_words(file, mer_arena_text_n(arena, text, (size_t)length), 0, 2, columns);
-        } else {
-            fprintf(file, "%.*s\n", length, text);
-        }
-        text += length;
-        text += *text == '\n';
-    }
-}
-
 /* What the problem has to say of the only task, or of all together. */
 static void show_costs(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena,
                        FILE *file)
@@ -252,8 +235,8 @@ static void show_costs(const MerRunSpec *spec, const MerRunResult *result, MerAr
                                     : NULL;
     if (text || result->description) {
         fprintf(file, "%s", is_total ? "\n" : "");
-        print_text(text ? text : "", arena, file);
-        print_text(result->description ? result->description : "", arena, file);
+        mer_print_lines(file, text ? text : "", 2);
+        mer_print_lines(file, result->description ? result->description : "", 2);
     }
 }
 
@@ -372,7 +355,7 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
     show_constraints(result, file);
     if (result->task_count == 1 && result->tasks[0].text) {
         fputc('\n', file);
-        print_text(result->tasks[0].text, arena, file);
+        mer_print_lines(file, result->tasks[0].text, 2);
     }
     show_costs(spec, result, arena, file);
     mer_show_front(spec, result, arena, file);

@@ -119,7 +119,9 @@ void mer_show_front(const MerRunSpec *spec, const MerRunResult *result, MerArena
     if (has_best) {
         fprintf(file, "* the best for the objective, whose plan is written\n");
     } else if (!is_one) {
-        fprintf(file, "they stand in tasks[].front of summary.json and in the report; the plan "
-                      "that is written is the best for the objective\n");
+        mer_print_lines(file,
+                        "they stand in tasks[].front of summary.json and in the report; the plan "
+                        "that is written is the best for the objective\n",
+                        0);
     }
 }

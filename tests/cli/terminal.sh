@@ -36,12 +36,37 @@ for columns in 40 80; do
 done
 at 80 "$MERCATOR --help; $MERCATOR map --help-all; $MERCATOR list optimizers annealing"
 fits 80
+for verb in map schedule codesign place split evaluate inspect calibrate list compare report demo completion; do
+    at 80 "$MERCATOR $verb --help"
+    fits 80
+done
 at 80 "$MERCATOR place alexnet --quiet --no-report -o placed"
 says seen 'what if, same placement'
+fits 80
+at 80 "$MERCATOR evaluate placed/placement.yaml"
+says seen 'what if, same placement'
+fits 80
+at 80 "$MERCATOR schedule mix --select 1 --budget 50 --quiet --no-report -o queues; $MERCATOR evaluate queues/schedule.yaml"
+says seen 'jobs: '
+fits 80
+at 80 "$MERCATOR map resnet18 --select 1 --budget 300 --pareto energy,cycles --no-report -o front"
+says seen '; using annealing'
 fits 80
 at 80 "$MERCATOR inspect resnet18"
 fits 80
 grep -q 'C256 Y7 X7 /2' seen # sizes are never cut
+
+# The tables of a study: titles are broken into lines, what still does not fit is named.
+at 80 "$MERCATOR compare resnet18 --select 1-2 --optimizer random --optimizer genetic --seed 1-2 --budget 300 --quiet \
+    --no-report -o study; $MERCATOR compare study"
+for columns in 40 80; do
+    at $columns "$MERCATOR compare study"
+    fits $columns
+done
+says seen 'optimizer  samples'
+says seen '(not in 80 columns: '
+at 200 "$MERCATOR compare study"
+says seen 'saving on its own last find (95 % interval)'
 
 # No terminal: nothing is cut, and there are no colours.
 expect 0 "$MERCATOR" map resnet18 --optimizer random --budget 300 --quiet --no-report -o table

@@ -24,7 +24,7 @@ static void table_tasks(MerTableMaker *maker)
         mer_table_add(maker, task->name);
         mer_table_add(maker, mer_arena_text(maker->arena, macs));
         mer_table_print(maker, "%d", task->knobs);
-        mer_table_print(maker, "1e%.1f", task->log10_size);
+        mer_table_print(maker, "1e%.0f", task->log10_size);
         mer_table_add(maker, mer_arena_text(maker->arena, best));
         mer_table_add(maker, task->best_by ? task->best_by : "-");
         mer_table_add(maker, task->is_proven ? "yes" : "no");

@@ -1,6 +1,7 @@
 /* A study as text, as Markdown, and as the data of a page. */
 #include "report/studies/study_stats.h"
 
+#include "base/terminal.h"
 #include "report/tables/table.h"
 
 #include <math.h>
@@ -44,7 +45,10 @@ static void write_text(const MerStudyTable *table, FILE *file, MerArena *arena)
     for (int i = 0; i < table->row_count * table->columns; i++) {
         mer_text_table_add(text, table->cells[i]);
     }
-    fprintf(file, "\n%s\n%s\n\n", table->title, table->caption);
+    fputc('\n', file);
+    mer_print_lines(file, table->title, 0);
+    mer_print_lines(file, table->caption, 0);
+    fputc('\n', file);
     mer_text_table_print(text, file);
 }
 
@@ -56,14 +60,17 @@ MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, 
         MerStudyTable        tables[MER_STUDY_TABLES];
         int                  count;
         MER_TRY(mer_study_tables(group, options, arena, tables, &count, error));
-        fprintf(file, "%s%s\n\n%d tasks, %d optimizers, up to %d seeds each.",
-                is_markdown ? "## " : "\n", group->title, group->task_count, group->method_count,
-                mer_study_most_seeds(group));
+        const char *head =
+            mer_arena_format(arena, "%s%s\n\n%d tasks, %d optimizers, up to %d seeds each.",
+                             is_markdown ? "## " : "\n", group->title, group->task_count,
+                             group->method_count, mer_study_most_seeds(group));
         if (group->hopeless > 0) {
-            fprintf(file, " Left out: %d tasks for which no run found a feasible plan.",
-                    group->hopeless);
+            head = mer_arena_format(arena,
+                                    "%s Left out: %d tasks for which no run found a feasible plan.",
+                                    head, group->hopeless);
         }
-        fputs(is_markdown ? "\n\n" : "\n", file);
+        mer_print_lines(file, head, 0);
+        fputs(is_markdown ? "\n" : "", file);
         for (int t = 0; t < count; t++) {
             if (is_markdown) {
                 write_markdown(&tables[t], file);

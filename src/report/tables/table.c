@@ -77,6 +77,31 @@ void mer_text_table_add_percent(MerTextTable *table, double share)
     mer_text_table_add(table, buffer);
 }
 
+/* The first words of `text` that fit `width`, at least one: how many bytes. */
+static size_t first_line(const char *text, int width)
+{
+    size_t end = strcspn(text, " ");
+    for (size_t next = end; text[next] != '\0';) {
+        next += 1 + strcspn(text + next + 1, " ");
+        if ((int)next > width) {
+            break;
+        }
+        end = next;
+    }
+    return end;
+}
+
+static int longest_word(const char *text)
+{
+    int longest = 0;
+    while (*text != '\0') {
+        int length = (int)strcspn(text, " ");
+        longest = length > longest ? length : longest;
+        text += length + (text[length] == ' ');
+    }
+    return longest;
+}
+
 /* How a table is laid out for a width. */
 typedef struct Layout {
     int *widths;     /* 0: the column is left out */
@@ -110,7 +135,8 @@ static void shorten(const MerTextTable *table, Layout *layout, int most, int lea
     for (int over = total_width(table, layout) - most; over > 0; over--) {
         int widest = -1;
         for (int c = 0; c < table->columns; c++) {
-            int floor = c == last && layout->is_wrapped ? words : least;
+            int word = longest_word(table->cells[c]);
+            int floor = c == last && layout->is_wrapped ? words : least > word ? least : word;
             if (!table->is_whole[c] && layout->widths[c] > floor &&
                 (widest < 0 || layout->widths[c] > layout->widths[widest])) {
                 widest = c;
@@ -136,10 +162,11 @@ static int least_wanted(const MerTextTable *table, const Layout *layout)
     return found;
 }
 
-static Layout natural_layout(const MerTextTable *table)
+/* Without the row of titles if `first` is not 0. */
+static Layout natural_layout(const MerTextTable *table, int first)
 {
     Layout layout = {.widths = MER_ARRAY(table->arena, int, table->columns)};
-    for (int i = 0; i < table->count; i++) {
+    for (int i = first; i < table->count; i++) {
         int width = mer_text_columns(table->cells[i]);
         int column = i % table->columns;
         layout.widths[column] = width > layout.widths[column] ? width : layout.widths[column];
@@ -147,13 +174,26 @@ static Layout natural_layout(const MerTextTable *table)
     return layout;
 }
 
-/* Names are shortened first, then columns are left out, then names become very short. */
+/* Titles that are wider than what stands below them are broken into lines. */
+static Layout narrow_layout(const MerTextTable *table)
+{
+    Layout layout = natural_layout(table, table->columns);
+    for (int c = 0; c < table->columns; c++) {
+        int word = longest_word(table->cells[c]);
+        layout.widths[c] = word > layout.widths[c] ? word : layout.widths[c];
+    }
+    return layout;
+}
+
+/* Titles are broken and names shortened first, then columns are left out that can be done without, then names become very
+ * short, and where all that is not enough the last columns are left out. */
 static Layout fit(const MerTextTable *table, int most)
 {
-    Layout full = natural_layout(table), layout = full;
+    Layout full = natural_layout(table, 0), layout = full;
     if (most == 0 || total_width(table, &full) <= most) {
         return full;
     }
+    full = narrow_layout(table);
     layout.widths = MER_ARRAY(table->arena, int, table->columns);
     layout.is_wrapped =
         !table->is_right[table->columns - 1] && table->spare[table->columns - 1] == 0;
@@ -169,6 +209,9 @@ static Layout fit(const MerTextTable *table, int most)
         full.widths[dropped] = 0;
     }
     shorten(table, &layout, most, LEAST, LEAST);
+    for (int c = table->columns - 1; c > 0 && total_width(table, &layout) > most; c--) {
+        layout.widths[c] = 0;
+    }
     return layout;
 }
 
@@ -200,6 +243,25 @@ static void print_row(const MerTextTable *table, const char *const *cells, int c
     fputc('\n', file);
 }
 
+static void print_titles(const MerTextTable *table, const Layout *layout, FILE *file)
+{
+    const char **rest = MER_ARRAY(table->arena, const char *, table->columns);
+    const char **line = MER_ARRAY(table->arena, const char *, table->columns);
+    memcpy(rest, table->cells, (size_t)table->columns * sizeof *rest);
+    fputs(mer_style(file, MER_STYLE_STRONG), file);
+    for (bool is_more = true; is_more;) {
+        is_more = false;
+        for (int c = 0; c < table->columns; c++) {
+            size_t length = first_line(rest[c], layout->widths[c]);
+            line[c] = mer_arena_text_n(table->arena, rest[c], length);
+            rest[c] += length + (rest[c][length] == ' ');
+            is_more = is_more || (layout->widths[c] > 0 && *rest[c] != '\0');
+        }
+        print_row(table, line, table->columns, layout, file);
+    }
+    fputs(mer_style(file, MER_STYLE_NONE), file);
+}
+
 static void name_left_out(const MerTextTable *table, const Layout *layout, int columns, FILE *file)
 {
     const char *names = NULL;
@@ -220,12 +282,11 @@ void mer_text_table_print(const MerTextTable *table, FILE *file)
 {
     int    columns = mer_terminal_columns(file);
     Layout layout = fit(table, columns);
-    for (int i = 0; i < table->count; i += table->columns) {
+    print_titles(table, &layout, file);
+    for (int i = table->columns; i < table->count; i += table->columns) {
         int left = table->count - i;
-        fputs(i == 0 ? mer_style(file, MER_STYLE_STRONG) : "", file);
         print_row(table, table->cells + i, left < table->columns ? left : table->columns, &layout,
                   file);
-        fputs(i == 0 ? mer_style(file, MER_STYLE_NONE) : "", file);
     }
     name_left_out(table, &layout, columns, file);
 }
