@@ -160,6 +160,9 @@ typedef struct MerPhaseTimes { /* in the order in which they began */
 /* Processor time of an epoch over that of a plain one; NaN: none was trained. */
 double mer_phase_relative(const MerPhaseTimes *times, int phase);
 
+/* In the reason of a plan that fits but has no value: the search must fail, whatever it tries. */
+#define MER_GIVES_NO "the evaluator gives no "
+
 /* All tasks have a plan, but the objective neither adds up nor has a mean: `total.value` is NaN. */
 #define MER_NO_TOTAL "it has no total over several tasks"
 

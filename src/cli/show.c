@@ -161,7 +161,7 @@ static const char *advise(const MerRunSpec *spec, const MerTaskResult *result, M
 {
     const char *advice =
         spec->problem->advise ? spec->problem->advise(result->closest, arena) : NULL;
-    bool has_no_metric = strstr(result->closest, "the evaluator gives no ") != NULL;
+    bool has_no_metric = strstr(result->closest, MER_GIVES_NO) != NULL;
     return advice          ? advice
            : has_no_metric ? "choose an --objective that the evaluator gives"
                            : NULL;

@@ -67,6 +67,12 @@ fails 'command:while read -r line; do echo "{\"cycles\": null}"; done' "answer: 
 fails 'command:while read -r line; do echo "{\"cycles\": -5}"; done' "answer: cycles is -5, expected at least 0"
 fails 'command:while read -r line; do echo "{\"energy\": 1}"; done' "unsupported: the evaluator gives no cycles"
 says err "hint: choose an --objective that the evaluator gives"
+# plans that do not fit, among the trials or near them, are not what the search lacks
+expect 1 "$MERCATOR" map resnet18 --select 3 --evaluator 'command:while read -r line; do echo "{\"cycles\": 5}"; done' \
+    --objective energy --budget 20 --quiet --no-report -o unpriced
+says err 'fan-out: GLB needs'
+says err 'nearest miss of all: unsupported: the evaluator gives no energy'
+says err 'hint: choose an --objective that the evaluator gives'
 fails 'command:while read -r line; do echo "{\"infeasible\": \"size: is 5, at most 4\"}"; done' "size: is 5, at most 4"
 expect 1 "$MERCATOR" map resnet18 --evaluator command
 says err "evaluator command has no command, expected command:'./simulator'"

@@ -17,8 +17,9 @@ typedef struct Explanation {
     MerArena    *scratch;
     MerRng       rng;
     double       started;
-    double       closest; /* excess of the nearest miss */
-    bool         counts;  /* reasons go into the result */
+    double       closest;     /* excess of the nearest miss */
+    bool         counts;      /* reasons go into the result */
+    bool         is_unpriced; /* a plan that fits has no value: no other will have one */
 } Explanation;
 
 /* Excess of a point: 1 and below would fit, +inf if it cannot be known. */
@@ -32,6 +33,7 @@ static double price(Explanation *e, const MerIndex *point)
     e->task->problem.type->decode(&e->task->problem, point, &plan, e->scratch);
     mer_price_plan(&e->task->evaluator, &e->task->check, &plan, &call, &cost);
     result->explained++;
+    bool fits = cost.feasible;
     mer_objective_refuse(&e->run->objective, &cost);
     if (cost.feasible) {
         result->is_reachable = true;
@@ -41,7 +43,8 @@ static double price(Explanation *e, const MerIndex *point)
     if (e->counts) {
         mer_reasons_count(result, &cost);
     }
-    if (result->closest[0] == '\0' || excess < e->closest) {
+    e->is_unpriced = fits;
+    if (result->closest[0] == '\0' || excess < e->closest || fits) {
         e->closest = excess;
         snprintf(result->closest, sizeof result->closest, "%s", cost.reason);
     }
@@ -50,12 +53,27 @@ static double price(Explanation *e, const MerIndex *point)
 
 static bool goes_on(const Explanation *e)
 {
-    return !e->task->result->is_reachable && !mer_run_is_cancelled(e->run) &&
+    return !e->task->result->is_reachable && !e->is_unpriced && !mer_run_is_cancelled(e->run) &&
            mer_clock() - e->started < LONGEST_S;
+}
+
+/* A trial whose plan was fine lacked what is asked for. */
+static bool tell_unpriced(MerTaskResult *result)
+{
+    for (int r = 0; r < result->reason_count; r++) {
+        if (strstr(result->reasons[r].nearest, MER_GIVES_NO)) {
+            snprintf(result->closest, sizeof result->closest, "%s", result->reasons[r].nearest);
+            return true;
+        }
+    }
+    return false;
 }
 
 void mer_run_explain(MerRunState *run, MerRunTask *task)
 {
+    if (tell_unpriced(task->result)) {
+        return;
+    }
     const MerSpace *space = &task->problem.space;
     size_t          bytes = (size_t)space->knob_count * sizeof(MerIndex);
     Explanation     e = {.run = run,

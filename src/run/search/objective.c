@@ -2,6 +2,7 @@
 #include "run/search/objective.h"
 
 #include "mercator/option.h"
+#include "mercator/run.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -204,7 +205,7 @@ void mer_objective_refuse(const MerObjective *objective, MerCost *cost)
 {
     double value = cost->feasible ? mer_objective_value(objective, cost->value) : 0;
     if (isnan(value)) {
-        mer_cost_refuse(cost, "unsupported: the evaluator gives no %s", objective->text);
+        mer_cost_refuse(cost, "unsupported: " MER_GIVES_NO "%s", objective->text);
     } else if (isinf(value)) {
         mer_cost_refuse(cost, "unsupported: %s is infinite, expected a finite number",
                         objective->text);
