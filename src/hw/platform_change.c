@@ -91,13 +91,33 @@ static const char *list_with(MerYaml *root, const char *name)
     return NULL;
 }
 
-/* A size is said once, in words or in bytes: one takes the place of the other. */
-static MerYaml **find_size(MerYaml *map, const char *key)
+/* The keys of each row say the same in other units. */
+static const char *const forms[][3] = {
+    {"words", "bytes"},
+    {"words_per_cycle", "bytes_per_cycle", "bytes_per_s"},
+    {"read_words_per_cycle", "read_bytes_per_cycle", "read_bytes_per_s"},
+    {"write_words_per_cycle", "write_bytes_per_cycle", "write_bytes_per_s"},
+};
+enum { FORM_ROWS = sizeof forms / sizeof forms[0], FORMS = 3 };
+
+static int form_row(const char *key)
 {
-    bool is_words = strcmp(key, "words") == 0, is_bytes = strcmp(key, "bytes") == 0;
-    for (int i = 0; (is_words || is_bytes) && i < map->count; i++) {
-        if (strcmp(map->keys[i], is_words ? "bytes" : "words") == 0) {
-            map->keys[i] = is_words ? "words" : "bytes";
+    for (int i = 0; i < FORM_ROWS * FORMS; i++) {
+        const char *form = forms[i / FORMS][i % FORMS];
+        if (form != NULL && strcmp(form, key) == 0) {
+            return i / FORMS;
+        }
+    }
+    return -1;
+}
+
+/* A size or a rate is said once: in words it takes the place of one in bytes. */
+static MerYaml **find_other_form(MerYaml *map, const char *key)
+{
+    int row = form_row(key);
+    for (int i = 0; row >= 0 && i < map->count; i++) {
+        if (form_row(map->keys[i]) == row) {
+            map->keys[i] = mer_arena_text(map->arena, key);
             return &map->items[i];
         }
     }
@@ -158,7 +178,7 @@ MerStatus mer_platform_change(MerYaml *root, const char *change, MerError *error
         return fail(error, change, last, "is no key of a map");
     }
     MerYaml **old = find_key(node, last);
-    old = old != NULL ? old : find_size(node, last);
+    old = old != NULL ? old : find_other_form(node, last);
     if (old != NULL && (*old)->kind != MER_YAML_SCALAR) {
         return fail(error, change, last, "is a map or a list, expected a single value");
     }

@@ -73,6 +73,11 @@ done
 expect 1 "$MERCATOR" map resnet18 --sweep memories.GLB.words=1..100000:+1 --quiet -o none
 says err 'more than 10000 values'
 
+# so do words per cycle, which inspect shows where a file says bytes or seconds
+for rate in bytes_per_cycle words_per_cycle bytes_per_s; do
+    expect 0 "$MERCATOR" schedule synthetic:20:1 --sweep memories.DRAM.$rate=4G,8G --optimizer random --budget 50 --quiet --no-report \
+        -o rate-$rate
+done
 # words take the place of bytes; the first of equals is marked, names that are not there come with those that are
 sed 's/name: GLB, words: 65536/name: GLB, bytes: 128Ki/' "$MERCATOR_SOURCE_DIR/platforms/s256.yaml" >bytes.yaml
 expect 0 "$MERCATOR" map resnet18 --select 4 --platform ./bytes.yaml --sweep memories.GLB.words=64Ki,64Ki --quiet --no-report
