@@ -67,6 +67,17 @@ static int unknown_option(Parser *p, const char *key)
                : mer_cli_usage(p->verb, "%s", p->error.message);
 }
 
+/* "run: time_s is" what a file says; here it is "--time is". */
+static int fail_flag(Parser *p, const char *flag, size_t length, const char *name)
+{
+    const char *own = mer_arena_format(p->arena, "run: %s ", name);
+    if (strncmp(p->error.message, own, strlen(own)) == 0) {
+        mer_error_set(&p->error, p->error.status, "%.*s %s", (int)length, flag,
+                      mer_arena_text(p->arena, p->error.message + strlen(own)));
+    }
+    return fail(p);
+}
+
 /* Without a value (NULL) it can only fail, but an unknown option is the greater fault. */
 static int set_option(Parser *p, const char *flag, const char *value)
 {
@@ -88,7 +99,7 @@ static int set_option(Parser *p, const char *flag, const char *value)
         return mer_cli_usage(p->verb, "%s needs a value", flag);
     }
     p->line.settings = mer_reference_add(&p->line.settings, name, value, p->arena);
-    return status == MER_OK ? MER_EXIT_DONE : fail(p);
+    return status == MER_OK ? MER_EXIT_DONE : fail_flag(p, flag, length + 2, name);
 }
 
 const char *const mer_request_switches[] = {

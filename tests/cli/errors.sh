@@ -98,6 +98,12 @@ if [ "$(id -u)" -ne 0 ]; then
     bad 1 'locked' map resnet18 --select 1 --budget 10 --quiet -o locked/run
 fi
 
+# a flag is named as it was typed; a share may be said in percent
+bad 1 '--time is "nan", expected' map resnet18 --time nan
+bad 1 '--gap is "x%", expected' map resnet18 --gap=x%
+expect 0 "$MERCATOR" map resnet18 --select 1 --gap 5% --budget 50 --quiet --no-report -o share
+says share/run.jsonl '"gap":0.05'
+
 # resumed with other inputs: refused at the header, the log stays as it was
 expect 0 "$MERCATOR" map resnet18 --select 1 --budget 50 --quiet -o run
 cp run/run.jsonl before

@@ -81,9 +81,9 @@ says out 'equal samples: 50'
 says out 'equal time: 0.1 s'
 
 expect 1 $map --total-time -1 -o none
-says err 'total_time_s is -1, expected a number'
+says err '--total-time is -1, expected a number'
 expect 1 $map --total-time soon -o none
-says err 'total_time_s is "soon"'
+says err '--total-time is "soon"'
 
 # --train: each visit is a run, and has it.
 expect 0 $search --select 1 --train --passes 2 --total-time 0.2 --optimizer reinforce -o taught

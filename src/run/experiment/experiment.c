@@ -4,6 +4,7 @@
 
 #include "base/option_rows.h"
 #include "mercator/registry.h"
+#include "mercator/text.h"
 
 #include <string.h>
 
@@ -21,7 +22,7 @@ const MerOption mer_run_options[] = {
     MER_REAL(time_s, "0", 0, 1e9, "seconds per task (--time); 0: no limit"),
     MER_REAL(total_time_s, "0", 0, 1e9,
              "seconds for all tasks of a run together (--total-time); 0: no limit"),
-    MER_REAL(gap, "0", 0, 1e9, "stop when the gap is at most this"),
+    MER_REAL(gap, "0", 0, 1e9, "stop when the gap is at most this share: 0.05 or 5%"),
     MER_CHOICE(count, "auto", "auto|all|distinct",
                "whether a plan priced before counts against the budget again; auto: as the problem "
                "has it"),
@@ -213,6 +214,21 @@ static MerStatus unknown_key(const MerExperiment *experiment, const MerProblemCl
                          nearest ? nearest : "", nearest ? "\"" : "");
 }
 
+/* 5% is 0.05. */
+static const char *read_percent(const char *value, MerArena *arena)
+{
+    size_t      length = strlen(value);
+    const char *number = length > 0 ? mer_arena_text_n(arena, value, length - 1) : "";
+    double      share;
+    bool is_percent = length > 0 && value[length - 1] == '%' && mer_parse_real(number, &share);
+    char text[32];
+    if (!is_percent) {
+        return value;
+    }
+    mer_print_real(text, share / 100);
+    return mer_arena_text(arena, text);
+}
+
 MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value,
                              MerError *error)
 {
@@ -223,6 +239,7 @@ MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const c
     const MerOption *common = mer_options_find(mer_run_options, key);
     if (common) {
         experiment->option_places[common - mer_run_options] = NULL;
+        value = strcmp(common->name, "gap") == 0 ? read_percent(value, experiment->arena) : value;
         return mer_options_set(mer_run_options, &experiment->options, "run", key, value,
                                experiment->arena, error);
     }
