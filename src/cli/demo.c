@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int play(const MerVerb *verb, const MerProblemClass *problem, const char *root,
+static int play(const MerVerb *verb, const MerProblemClass *problem, const char *root, bool force,
                 const char **directory, MerArena *arena)
 {
     MerError     error = {0};
@@ -30,6 +30,7 @@ static int play(const MerVerb *verb, const MerProblemClass *problem, const char 
     if (code != MER_EXIT_DONE) {
         return code;
     }
+    request.force = force;
     code = mer_request_expand(&request, &specs, &spec_count);
     if (code != MER_EXIT_DONE) {
         return code;
@@ -50,25 +51,30 @@ static int play(const MerVerb *verb, const MerProblemClass *problem, const char 
 int mer_cli_demo(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     enum { MAX_SCENES = 16 };
-    const char *root = "runs/demo";
-    const char *directories[MAX_SCENES];
-    MerError    error = {0};
-    int         played = 0;
-    int         code = MER_EXIT_DONE;
+    const char      *root = "runs/demo";
+    const char      *directories[MAX_SCENES];
+    MerError         error = {0};
+    int              played = 0;
+    int              code = MER_EXIT_DONE;
+    bool             is_help = false, force = false;
+    const MerCliFlag flags[] = {
+        {"output", NULL, &root}, {"force", &force, NULL}, {"help", &is_help, NULL}, {0}};
     for (int i = 0; i < count; i++) {
-        if (mer_cli_is(arguments[i], "help")) {
-            printf("usage: mercator demo [-o DIR]\n\n%s\n", verb->summary);
-            return MER_EXIT_DONE;
+        int taken = mer_cli_take(verb, flags, count, arguments, &i);
+        if (taken != MER_EXIT_DONE) {
+            return taken == MER_EXIT_USAGE
+                       ? taken
+                       : mer_cli_usage(verb, "unexpected argument %s", arguments[i]);
         }
-        root = mer_cli_is(arguments[i], "output") ? mer_cli_value(count, arguments, &i) : NULL;
-        if (!root) {
-            return mer_cli_usage(verb, "unexpected argument %s", arguments[i]);
-        }
+    }
+    if (is_help) {
+        printf("usage: mercator demo [-o DIR] [--force]\n\n%s\n", verb->summary);
+        return MER_EXIT_DONE;
     }
     for (const MerProblemClass *const *problem = mer_problems(); *problem && code == MER_EXIT_DONE;
          problem++) {
         if ((*problem)->demo && played < MAX_SCENES) {
-            code = play(verb, *problem, root, &directories[played++], arena);
+            code = play(verb, *problem, root, force, &directories[played++], arena);
         }
     }
     if (code != MER_EXIT_DONE && code != MER_EXIT_INTERRUPTED) {

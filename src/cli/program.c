@@ -30,7 +30,7 @@ const MerVerb mer_cli_verbs[] = {
      "--problem --reference --baseline --at --format"},
     {"report", "RUN...", "make report.html, or CSV, from run directories", false, mer_cli_report,
      "-o --help --csv --results --metrics --over"},
-    {"demo", "", "every problem on a built-in input, with one report", false, mer_cli_demo, "-o --help"},
+    {"demo", "", "every problem on a built-in input, with one report", false, mer_cli_demo, "-o --force --help"},
     {"completion", "bash|zsh", "print what makes the TAB key know these verbs and their options", false, mer_cli_completion,
      "--help"},
     {0},

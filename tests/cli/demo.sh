@@ -29,8 +29,11 @@ test "$(grep -c 'gap to the bound\|proven optimal' demo)" -ge "$(wc -l <problems
 
 # Without -o it goes below runs/.
 expect 0 "$MERCATOR" demo --help
-says out 'usage: mercator demo [-o DIR]'
-expect 0 "$MERCATOR" demo
+says out 'usage: mercator demo [-o DIR] [--force]'
+expect 0 "$MERCATOR" map resnet18 --select 4 --budget 10 --quiet --no-report -o runs/demo/map
+expect 1 "$MERCATOR" demo # what is there is of another command
+says err 'replace them with --force'
+expect 0 "$MERCATOR" demo --force
 test -s runs/demo/report.html
 expect 2 "$MERCATOR" demo everything
 says err 'unexpected argument everything'
