@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/option_json.h"
 #include "base/terminal.h"
+#include "base/utf8.h"
 #include "mercator/json.h"
 #include "mercator/registry.h"
 #include "report/tables/table.h"
@@ -333,14 +334,18 @@ void mer_request_warn(void *state, const char *text)
     mer_cli_say(MER_STYLE_WARNING, "mercator: warning:", text);
 }
 
-/* A name without what shells and file systems treat in their own way, and not too long. */
+/* A name without what shells and file systems treat in their own way, and not too long. Letters beyond ASCII stay: without
+ * them two networks could share a folder. */
 static const char *folder_name(const char *text, MerArena *arena)
 {
     enum { LONGEST = 160 };
-    char *name = mer_arena_format(arena, "%.*s", LONGEST, text);
-    for (char *at = name; *at; at++) {
-        bool is_plain = isalnum((unsigned char)*at) || strchr("-_.=,+", *at);
-        *at = is_plain ? *at : '_';
+    char  *name = mer_arena_format(arena, "%.*s", LONGEST, text);
+    size_t length = strlen(name);
+    for (size_t at = 0; at < length;) {
+        int  bytes = mer_utf8_length(name + at, length - at);
+        bool is_plain = bytes > 1 || isalnum((unsigned char)name[at]) || strchr("-_.=,+", name[at]);
+        name[at] = is_plain ? name[at] : '_';
+        at += bytes > 1 ? (size_t)bytes : 1;
     }
     return name;
 }

@@ -60,6 +60,14 @@ echo mine >page/report.html
 expect 0 "$MERCATOR" map resnet18 --select 2 --optimizer random --budget 100 --quiet -o page
 test "$(cat page/report.html)" = mine
 
+# letters beyond ASCII tell default folders apart
+three_layers >ä.csv
+three_layers | sed 's/64/32/' >ö.csv
+for name in ä ö; do
+    expect 0 "$MERCATOR" map $name.csv --select 1 --optimizer random --budget 10 --quiet --no-report
+    test -d runs/map-$name-s256-edp-random-1
+done
+
 # without a standard error, messages do not land in the log
 expect 0 "$MERCATOR" map resnet18 --select 2 --optimizer random --budget 100 -o clean
 "$MERCATOR" map resnet18 --select 2 --optimizer random --budget 100 -o closed 2>&- >/dev/null
