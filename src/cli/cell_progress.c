@@ -48,6 +48,13 @@ static void show_line(const MerRunSpec *spec, const MerRunResult *result)
     mer_print_lines(stdout, text, 2);
 }
 
+/* Which run it is, unless the message begins with it. */
+static void show_error(const char *directory, const char *message)
+{
+    bool is_told = strncmp(message, directory, strlen(directory)) == 0;
+    fprintf(stderr, "mercator: %s%s%s\n", is_told ? "" : directory, is_told ? "" : ": ", message);
+}
+
 static void done(void *state, int index, const MerRunResult *result, const MerError *error)
 {
     Watch            *watch = state;
@@ -56,7 +63,7 @@ static void done(void *state, int index, const MerRunResult *result, const MerEr
         watch->totals[index] =
             (MerCellTotal){.total = {.value = NAN, .gap = NAN}, .has_failed = true};
         mer_progress_end(&watch->progress);
-        fprintf(stderr, "mercator: %s: %s\n", spec->directory, error->message);
+        show_error(spec->directory, error->message);
         watch->code = MER_EXIT_BAD;
         return;
     }

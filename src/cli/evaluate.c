@@ -69,6 +69,18 @@ static const char *find_plan(const char *path, MerArena *arena)
     return path;
 }
 
+static MerStatus check_folders(const MerEvaluateRequest *request, MerArena *arena, MerError *error)
+{
+    for (int i = 0; i < request->input_count; i++) {
+        const char *first = mer_arena_format(arena, "%s/001", request->inputs[i]);
+        if (mer_report_is_run(first, arena)) {
+            return mer_error_set(error, MER_INVALID, "%s holds several runs, expected one: %s",
+                                 request->inputs[i], first);
+        }
+    }
+    return MER_OK;
+}
+
 static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena,
                  MerEvaluateRequest *request)
 {
@@ -317,7 +329,8 @@ int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena 
     if (request.inspector) {
         return print_numbers(&request, arena);
     }
-    if (mer_evaluate_open(&evaluation, &request, &error) != MER_OK ||
+    if (check_folders(&request, arena, &error) != MER_OK ||
+        mer_evaluate_open(&evaluation, &request, &error) != MER_OK ||
         price(&evaluation, &result, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }

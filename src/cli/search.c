@@ -38,8 +38,8 @@ static int explain_failure(const MerRunSpec *spec, const MerRunResult *result, M
         const MerTaskResult *task = &result->tasks[t];
         if (!task->point) {
             bool is_late = task->stopped && strcmp(task->stopped, "time") == 0;
-            fprintf(stderr, "mercator: task %s: no feasible plan in %lld trials%s\n",
-                    task->task.name, (long long)task->trials,
+            fprintf(stderr, "mercator: task %s: no feasible plan in %lld trial%s%s\n",
+                    task->task.name, (long long)task->trials, task->trials == 1 ? "" : "s",
                     is_late ? ", then its time was over" : "");
             mer_show_refusals(task, stderr);
             mer_show_hints(spec, task, arena, stderr);

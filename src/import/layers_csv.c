@@ -4,6 +4,7 @@
 #include "import/layer_list.h"
 #include "import/layer_table.h"
 
+#include "graph/derive.h"
 #include "mercator/option.h"
 
 #include <string.h>
@@ -225,6 +226,17 @@ static void warn(MerGraph *graph, const MerLayerTable *table, bool has_groups)
     }
 }
 
+/* Looked at here, where the line is known. */
+static bool is_countable(const MerGraph *graph, const MerOp *op)
+{
+    int64_t count, bytes;
+    bool    fits = mer_op_multiply(op, &count);
+    for (int i = 0; i < op->input_count; i++) {
+        fits = fits && mer_value_measure(&graph->values[op->inputs[i]], &count, &bytes);
+    }
+    return fits && mer_value_measure(&graph->values[op->outputs[0]], &count, &bytes);
+}
+
 static MerStatus read_layers(MerLayerTable *table, const char *network, MerGraph *graph)
 {
     MerStatus status;
@@ -248,6 +260,10 @@ static MerStatus read_layers(MerLayerTable *table, const char *network, MerGraph
                       ? mer_layer_table_text(table, title)
                       : mer_arena_format(graph->arena, "layer%d", graph->op_count + 1);
         mer_layer_add(graph, &op);
+        if (!is_countable(graph, &graph->ops[graph->op_count - 1])) {
+            return mer_layer_table_fail(
+                table, 1, "layer %s has more multiplications or bytes than 2^63", op.name);
+        }
         has_groups |= type == NGCONV;
     }
     warn(graph, table, has_groups);

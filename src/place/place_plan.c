@@ -2,6 +2,7 @@
 #include "place/cost/fusion.h"
 #include "place/place_parts.h"
 
+#include "base/engineering.h"
 #include "base/name_table.h"
 #include "mercator/text.h"
 
@@ -262,9 +263,11 @@ static const char *print_plan(const MerProblem *problem, const MerPlan *plan, Me
     const char         *text = "";
     for (int u = 0; u < place->unit_count; u++) {
         const UnitWork *unit = &work[u];
-        text = mer_arena_format(arena, "%s%-8s %5d operators, %10.6g ms, %8.4g MB", text,
-                                place->unit_names[u], unit->count, 1e-3 * unit->busy_us,
-                                1e-6 * unit->bytes);
+        char            busy[48], bytes[48];
+        mer_print_engineering(busy, 1e-6 * unit->busy_us, "s");
+        mer_print_engineering(bytes, unit->bytes, "B");
+        text = mer_arena_format(arena, "%s%-8s %5d operators, %8s, %8s", text, place->unit_names[u],
+                                unit->count, busy, bytes);
         if (graph->replicas && unit->count > 0) {
             text = mer_arena_format(arena, "%s, on %d units", text, graph->replicas[u]);
         }

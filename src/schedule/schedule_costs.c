@@ -26,7 +26,8 @@ static const char *rates_text(const double *value, MerArena *arena)
     }
     mer_print_percent(cores, value[MER_METRIC_UTILISATION]);
     mer_print_percent(memory, value[MER_METRIC_BANDWIDTH_USE]);
-    mer_print_engineering(rate, value[MER_METRIC_THROUGHPUT], "FLOP/s");
+    mer_print_engineering(rate, value[MER_METRIC_THROUGHPUT],
+                          mer_metric_info(MER_METRIC_THROUGHPUT)->unit);
     bool has_rate = !isnan(value[MER_METRIC_THROUGHPUT]);
     return mer_arena_format(
         arena, "cores occupied %s (busy or stalled), bandwidth in use %s%s%s%s\n", cores, memory,

@@ -98,6 +98,16 @@ if [ "$(id -u)" -ne 0 ]; then
     bad 1 'locked' map resnet18 --select 1 --budget 10 --quiet -o locked/run
 fi
 
+bad 1 'seed is "5-1", expected a whole number from 0 to 2^63 - 1, or a range such as 1-5' map resnet18 --seed 5-1
+printf 'name,K,C,Y,X,R,S\na,16,3,18,18,3,3\nb,2000000000,2000000000,2000000000,2000000000,3,3\n' >big.csv
+bad 1 'big.csv:3:1: layer b has more multiplications or bytes than 2^63' inspect big.csv
+mkdir many
+: >many/001
+expect 1 "$MERCATOR" map resnet18 --select 1 --seed 1,2 --budget 10 --quiet --no-report -o many
+test "$(cat err)" = 'mercator: many/001: the run directory is a file'
+expect 0 "$MERCATOR" map resnet18 --select 1 --seed 1,2 --budget 10 --quiet --no-report -o seeds
+bad 1 'seeds holds several runs, expected one: seeds/001' evaluate seeds
+
 # a flag is named as it was typed; a share may be said in percent
 bad 1 '--time is "nan", expected' map resnet18 --time nan
 bad 1 '--gap is "x%", expected' map resnet18 --gap=x%

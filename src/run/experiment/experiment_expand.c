@@ -39,8 +39,9 @@ static MerStatus add_numbers(const char *text, const char *what, int64_t minimum
         return MER_OK;
     }
     return mer_error_set(error, MER_INVALID,
-                         "%s is \"%s\", expected a whole number from %lld to 2^63 - 1", what, text,
-                         (long long)minimum);
+                         "%s is \"%s\", expected a whole number from %lld to 2^63 - 1, or a range "
+                         "such as 1-5",
+                         what, text, (long long)minimum);
 }
 
 static MerStatus read_numbers(MerExpansion *e, MerAxis axis, const char *what, int64_t minimum,
