@@ -48,11 +48,21 @@ static void show_line(const MerRunSpec *spec, const MerRunResult *result)
     mer_print_lines(stdout, text, 2);
 }
 
-/* Which run it is, unless the message begins with it. */
-static void show_error(const char *directory, const char *message)
+/* Which run it is, unless the message begins with it; and where a policy of --train does not fit, whose it is. */
+static void show_error(const Watch *watch, int index, const char *message)
 {
-    bool is_told = strncmp(message, directory, strlen(directory)) == 0;
-    fprintf(stderr, "mercator: %s%s%s\n", is_told ? "" : directory, is_told ? "" : ": ", message);
+    const MerRunSpec *spec = &watch->specs[index], *before = index > 0 ? spec - 1 : spec;
+    bool              is_told = strncmp(message, spec->directory, strlen(spec->directory)) == 0;
+    bool              is_policy = watch->request->train && spec->policy && before->save_policy &&
+                     strcmp(spec->policy, before->save_policy) == 0 &&
+                     strstr(message, "it was learned on other knobs") != NULL;
+    fprintf(stderr, "mercator: %s%s%s", is_told ? "" : spec->directory, is_told ? "" : ": ",
+            message);
+    if (is_policy) {
+        fprintf(stderr, " (%s, not %s); policies of %s are for tasks with the same knobs",
+                before->name, spec->name, spec->optimizer->name);
+    }
+    fputc('\n', stderr);
 }
 
 static void done(void *state, int index, const MerRunResult *result, const MerError *error)
@@ -63,7 +73,7 @@ static void done(void *state, int index, const MerRunResult *result, const MerEr
         watch->totals[index] =
             (MerCellTotal){.total = {.value = NAN, .gap = NAN}, .has_failed = true};
         mer_progress_end(&watch->progress);
-        show_error(spec->directory, error->message);
+        show_error(watch, index, error->message);
         watch->code = MER_EXIT_BAD;
         return;
     }

@@ -108,6 +108,11 @@ test "$(cat err)" = 'mercator: many/001: the run directory is a file'
 expect 0 "$MERCATOR" map resnet18 --select 1 --seed 1,2 --budget 10 --quiet --no-report -o seeds
 bad 1 'seeds holds several runs, expected one: seeds/001' evaluate seeds
 
+# a policy that does not fit the second network
+expect 1 "$MERCATOR" map resnet18 alexnet --optimizer reinforce --train --budget 100 --select 1 --quiet --no-report -o taught
+one_line err
+says err 'other options (resnet18, not alexnet); policies of reinforce are for tasks with the same knobs'
+
 # a flag is named as it was typed; a share may be said in percent
 bad 1 '--time is "nan", expected' map resnet18 --time nan
 bad 1 '--gap is "x%", expected' map resnet18 --gap=x%
