@@ -595,6 +595,7 @@ fi
 # A planner on line says how long it took to decide.
 if (cd "$folder" && "$program" schedule jobs.yaml --platform s1 --late drop --optimizer online:ms=1 --cache off --quiet -o online) \
     >/dev/null 2>"$folder/online.messages" && open_page "$folder/online/report.html" "$folder/online.dom"; then
+    same "online: no roofline without a roof" "$(count_of "$folder/online.dom" roofline-point)" 0
     same "online: decisions" "$(value_of "$folder/online.dom" decisions)" "$(member "$folder/online/summary.json" decisions count)"
     same "online: worst decision" "$(value_of "$folder/online.dom" decision-worst)" "$(member "$folder/online/summary.json" decisions worst_ms)"
 else
@@ -636,6 +637,8 @@ if "$program" map resnet18 --platform s256 --optimizer annealing --budget 300 --
         check_run map "$folder/real.dom" "$folder/real/summary.json"
         no_address "$folder/real/report.html"
         has map "$folder/real.dom" curves plan view-energy view-memories view-accesses view-graph
+        # a point for each task below one roof
+        same "map: points on the roofline" "$(count_of "$folder/real.dom" roofline-point)" 12
         # 21 convolutions and matrix products, 8 additions
         same "map: nodes of the graph" "$(count_of "$folder/real.dom" graph-node)" 29
         # the chosen task is the one with the most work: its total is the energy of its row
@@ -644,6 +647,13 @@ if "$program" map resnet18 --platform s256 --optimizer annealing --budget 300 --
     fi
 else
     fail "mercator map failed: $(head -n 1 "$folder/real.messages")"
+fi
+
+# A layer that waits for the reads of a memory with two ports is on the roof: 16 words of 2 bytes in a cycle.
+if "$program" map resnet18 --select 12 --quiet -o "$folder/roof" >/dev/null 2>"$folder/roof.messages" && open_page "$folder/roof/report.html" "$folder/roof.dom"; then
+    same "map: bytes per cycle at the roof" "$(value_of "$folder/roof.dom" roofline-point | awk -F, '{ printf "%.6g", $2 / $1 }')" 32
+else
+    fail "mapping one layer failed: $(head -n 1 "$folder/roof.messages")"
 fi
 
 # Every problem whose workload is a network draws it, and says what its nodes can be coloured by.

@@ -1,10 +1,9 @@
 // All tasks of a run in one picture: a column for each, as high as what it takes of the whole, cut into the parts that
-// a plug-in's bars name where these add up to it. A click chooses the task. And the roofline, a dot for each task.
+// a plug-in's bars name where these add up to it. A click chooses the task.
 import { niceTicks } from "./chart.js";
 import { categoryCss, h, panel, watch } from "./dom.js";
-import { scatterPanel } from "./panels/scatter.js";
 import { saveTools, stacked, withUnit } from "./save.js";
-import { full, isSum, labels, percent, plural, short, title, unitOf } from "./units.js";
+import { brief, full, isSum, labels, percent, plural, short, title, unitOf } from "./units.js";
 import { viewsOfKind } from "./views.js";
 
 const MOST = 120; // columns; of more tasks those that take the most
@@ -59,26 +58,23 @@ function readColumns(run, metric) {
   return { metric, unit: unitOf(metric), parts: parts.names, total, columns: columns.filter(({ value }) => value >= least).slice(0, MOST) };
 }
 
-/** {columns, roofline}: panels of a run with several tasks; none of others. */
-export function allTasksPanels(run, state) {
-  if (run.tasks.length < 2 || drawnMetrics(run).length === 0) return {};
+/** The panel of a run with several tasks; null of others. */
+export function allTasksPanel(run, state) {
+  if (run.tasks.length < 2 || drawnMetrics(run).length === 0) return null;
   const picture = charts(run, (task) => state.setTask(task), () => state.task);
   state.onTask(picture.mark);
   const left = run.tasks.length - Math.min(MOST, run.tasks.length);
-  return {
-    columns: panel(
-      {
-        id: "alltasks-panel",
-        title: `The whole of ${run.workload.name ?? "the run"}`,
-        wide: true,
-        hint:
-          "Each task as often as it occurs; choose one to see it below." +
-          (left > 0 ? ` The ${MOST} largest of ${plural(run.tasks.length, "task")}.` : ""),
-      },
-      picture.element,
-    ),
-    roofline: rooflinePanel(run),
-  };
+  return panel(
+    {
+      id: "alltasks-panel",
+      title: `The whole of ${run.workload.name ?? "the run"}`,
+      wide: true,
+      hint:
+        "Each task as often as it occurs; choose one to see it below." +
+        (left > 0 ? ` The ${MOST} largest of ${plural(run.tasks.length, "task")}.` : ""),
+    },
+    picture.element,
+  );
 }
 
 /** The same for the first screen: `pick(task)` opens it. */
@@ -130,9 +126,6 @@ function table(data) {
   ]);
   return [["task", "count", ...heading], ...rows];
 }
-
-/** The end of a long name tells more than its beginning. */
-const brief = (name, most) => (name.length > most ? `…${name.slice(1 - most)}` : name);
 
 function picture({ metric, unit, parts, total, columns }, width, pick, chosen) {
   const top = Math.max(...columns.map(({ value }) => value), 1e-300);
@@ -237,48 +230,4 @@ function markChosen(box, chosen) {
     column.setAttribute("aria-pressed", String(isChosen));
     column.setAttribute("tabindex", isChosen || (!isThere && column === columns[0]) ? "0" : "-1");
   }
-}
-
-/** What all tasks say of one limit, or null where they do not agree. */
-function agreed(values) {
-  const known = values.filter((value) => isNumber(value) && value > 0);
-  if (known.length === 0 || known.length < values.length / 2) return null;
-  const [low, high] = [Math.min(...known), Math.max(...known)];
-  return high <= low * 1.02 ? high : null;
-}
-
-/** Work per byte against work per cycle. The roofs are where use of units or of the bandwidth would be 1. */
-function rooflinePanel(run) {
-  const tasks = run.tasks.filter(
-    ({ macs, best }) => macs > 0 && best.cycles > 0 && best.traffic_bytes > 0 && best.feasible !== false,
-  );
-  if (tasks.length < 2) return null;
-  const peak = agreed(tasks.map(({ macs, best }) => macs / best.cycles / best.utilisation));
-  const bandwidth = agreed(tasks.map(({ best }) => best.traffic_bytes / best.cycles / best.bandwidth_use));
-  const points = tasks.map((task) => ({
-    name: brief(task.name, 22),
-    values: [task.macs / task.best.traffic_bytes, task.macs / task.best.cycles],
-  }));
-  const along = points.map(({ values }) => values[0]);
-  const [low, high] = [Math.min(...along) / 2, Math.max(...along) * 2];
-  const knee = peak / bandwidth;
-  const lines = [
-    peak && bandwidth && knee > low && knee < high && { name: "what the platform can do", points: [[low, low * bandwidth], [knee, peak], [high, peak]] },
-    peak && bandwidth && !(knee > low && knee < high) && { name: "what the platform can do", points: [[low, Math.min(peak, low * bandwidth)], [high, Math.min(peak, high * bandwidth)]] },
-    peak && !bandwidth && { name: "all units busy", points: [[low, peak], [high, peak]] },
-  ].filter(Boolean);
-  const drawing = scatterPanel({
-    id: "alltasks-roofline",
-    title: "Roofline",
-    axes: [
-      { name: "work per byte of the outermost memory", unit: "MAC/B", log: true },
-      { name: "work per cycle", unit: "MAC/cycle", log: true },
-    ],
-    points,
-    lines,
-  });
-  return panel(
-    { id: "alltasks-roofline-panel", title: "Roofline, a dot for each task", wide: true, hint: "Below the roof: what units or bandwidth could still do." },
-    drawing,
-  );
 }

@@ -6,7 +6,7 @@ import { cards, runFacts } from "./head.js";
 import { infeasiblePanel } from "./infeasible.js";
 import { headline } from "./headline.js";
 import { milestonesPanel } from "./milestones.js";
-import { allTasksPanels } from "./alltasks.js";
+import { allTasksPanel } from "./alltasks.js";
 import { goTo, onRoute, readRoute, runKeys } from "./route.js";
 import { openRun } from "./run.js";
 import { studyView } from "./study.js";
@@ -55,7 +55,7 @@ function firstTask({ tasks }) {
 function runView(run, state) {
   const views = viewPanels(run, state);
   const plan = planPanel(run, state);
-  const allTasks = allTasksPanels(run, state);
+  const allTasks = allTasksPanel(run, state);
   const isBeside = run.tasks.length > 1; // then the plan stays in sight while tasks are chosen
   const narrow = [!isBeside && plan, ...views.narrow, infeasiblePanel(run, state)];
   return h(
@@ -70,7 +70,7 @@ function runView(run, state) {
       { class: "panel-grid" },
       isBeside
         ? [
-            allTasks.columns,
+            allTasks,
             h(
               "div",
               { class: "beside wide" },
@@ -78,7 +78,7 @@ function runView(run, state) {
               h("div", { class: "beside-plan", "data-testid": "beside-plan" }, plan.element),
             ),
             views.ofTasks,
-            allTasks.roofline,
+            views.joined,
             curvesPanel(run, state),
             milestonesPanel(run),
             views.wide,

@@ -165,6 +165,9 @@ export function seconds(value) {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** The end of a long name tells more than its beginning. */
+export const brief = (name, most) => (name.length > most ? `…${name.slice(1 - most)}` : name);
+
 /** 1 item, 2 items, 3 boxes, 4 entries. */
 export function plural(number, name) {
   const many = /[^aeiou]y$/.test(name)

@@ -11,7 +11,7 @@ import { tablePanel } from "./panels/table.js";
 import { textPanel } from "./panels/text.js";
 import { timelinePanel } from "./panels/timeline.js";
 import { treePanel } from "./panels/tree.js";
-import { betterOf, plural, rankOf, title, unitOf } from "./units.js";
+import { betterOf, brief, plural, rankOf, title, unitOf } from "./units.js";
 
 const KINDS = {
   timeline: { draw: timelinePanel, isWide: () => true },
@@ -52,6 +52,23 @@ function listViews(run) {
       of: (task) => byTask.get(task) ?? whole,
     };
   });
+}
+
+const MOST_LETTERS = 22; // of a task beside its point
+
+/** Scatter views of several tasks with one point each, the same axes and the same lines are one picture, with a point for
+    each task; null of other views. */
+function joined(run, view) {
+  const values = run.tasks.map((task) => view.of(task.index));
+  const found = values.filter(Boolean);
+  const frames = new Set(found.map(({ panel, axes, lines }) => JSON.stringify([panel, axes, lines])));
+  const isJoint = view.first.panel === "scatter" && new Set(found).size > 1 && frames.size === 1;
+  if (!isJoint || found.some(({ points }) => points?.length !== 1)) return null;
+  const points = values.flatMap((value, at) =>
+    value ? [{ ...value.points[0], name: brief(run.tasks[at].name, MOST_LETTERS) }] : [],
+  );
+  const value = { ...view.first, title: `${view.first.title ?? view.id}, a point for each task`, points };
+  return { ...view, first: value, of: () => value, isJoined: true };
 }
 
 /** Marks on the axis of evaluations of a task: [{x, text}]. */
@@ -105,8 +122,10 @@ function viewPanel(run, state, view) {
   state.onTask(show);
   show();
   const { first } = view;
+  const isWide = view.isJoined || Boolean(KINDS[first.panel]?.isWide(first));
   return {
-    isWide: Boolean(KINDS[first.panel]?.isWide(first)),
+    isWide,
+    isJoined: view.isJoined,
     order: PICTURES.includes(first.panel) ? PICTURES.indexOf(first.panel) : PICTURES.length,
     isOfTasks: (first.nodes ?? []).some?.((node) => run.tasks[node.task]),
     weight: weightOf(first),
@@ -114,7 +133,7 @@ function viewPanel(run, state, view) {
       {
         id: `view-${view.id}-panel`,
         title: first.title ?? view.id,
-        wide: KINDS[first.panel]?.isWide(first),
+        wide: isWide,
       },
       hint,
       box,
@@ -132,15 +151,16 @@ function weightOf(value) {
   return 105 + lines + rows + (value.facts ? 60 : 0) + (value.panel === "scatter" ? 370 : 0);
 }
 
-/** {ofTasks: [elements], wide: [elements], narrow: [{element, weight}]} of all views but that of the plan; `ofTasks` are those
-    in which tasks can be chosen. */
+/** {ofTasks: [elements], joined: [elements], wide: [elements], narrow: [{element, weight}]} of all views but that of the plan;
+    `ofTasks` are those in which tasks can be chosen, `joined` those that show all tasks at once. */
 export function viewPanels(run, state) {
   const panels = listViews(run)
     .filter((view) => view.id !== PLAN)
-    .map((view) => viewPanel(run, state, view));
+    .map((view) => viewPanel(run, state, joined(run, view) ?? view));
   const front = (run.summary.front ?? []).length > 0 ? frontOf(run) : null;
   return {
     ofTasks: panels.filter(({ isOfTasks }) => isOfTasks).map(({ element }) => element),
+    joined: panels.filter(({ isJoined }) => isJoined).map(({ element }) => element),
     wide: [
       front &&
         panel(
@@ -148,7 +168,7 @@ export function viewPanels(run, state) {
           front,
         ),
       ...panels
-        .filter(({ isWide, isOfTasks }) => isWide && !isOfTasks)
+        .filter(({ isWide, isOfTasks, isJoined }) => isWide && !isOfTasks && !isJoined)
         .sort((a, b) => a.order - b.order)
         .map(({ element }) => element),
     ].filter(Boolean),

@@ -186,6 +186,23 @@ static void write_level(const MerLevelUse *use, double instances, MerJson *json)
     mer_json_end_object(json);
 }
 
+/* Reads and writes of the outermost memory go on side by side: those that take longer count. */
+static void use_outermost(const MerNestModel *model, const MerNestAccess *access, MerLayerUse *use)
+{
+    int                  l = model->level_count - 1;
+    const MerNestMemory *memory = &model->memories[l];
+    double               reads = 0, writes = 0;
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        reads += access->reads[l][t];
+        writes += access->fills[l][t] + access->updates[l][t];
+    }
+    if (isfinite(memory->read_rate)) {
+        double words = fmax(reads, writes * memory->read_rate / memory->write_rate);
+        use->outer_bytes = words * model->repeat * model->word_bytes;
+        use->outer_rate = memory->read_rate * model->word_bytes;
+    }
+}
+
 static void detail(const void *state, const MerPlan *plan, MerNotes *notes)
 {
     const MerNestModel *model = state;
@@ -199,12 +216,16 @@ static void detail(const void *state, const MerPlan *plan, MerNotes *notes)
                                .level_count = model->level_count,
                                .accesses = {"reads", "fills", "updates"},
                                .mac_pj = model->shape.macs * model->mac_pj * model->repeat,
-                               .binding = "compute"};
+                               .binding = "compute",
+                               .macs = model->shape.macs * model->repeat,
+                               .peak_macs = model->peak_macs};
     MerJson             json = {0};
     mer_nest_unfold_tiles(model, nest, &loops);
     mer_nest_unfold_loops(model, nest, &loops);
     mer_nest_count(model, nest, &loops, &access);
     mer_nest_price(model, &loops, &access, &cycles, &energy, &use.binding);
+    use.cycles = (cycles + (model->ramp ? ramp_cycles(model, nest, &loops) : 0)) * model->repeat;
+    use_outermost(model, &access, &use);
     mer_json_object(&json, NULL);
     mer_json_array(&json, "levels");
     for (int i = 0; i < model->level_count; i++) {

@@ -103,12 +103,38 @@ static void view_accesses(const MerLayerUse *use, MerArena *arena, MerNotes *not
                    &table);
 }
 
+static void view_roofline(const MerLayerUse *use, MerArena *arena, MerNotes *notes)
+{
+    double      knee = use->peak_macs / use->outer_rate;
+    double      roof[] = {knee / 64,      use->peak_macs / 64, knee,
+                          use->peak_macs, knee * 64,           use->peak_macs};
+    double      values[] = {use->macs / use->outer_bytes, use->macs / use->cycles};
+    MerViewAxis axes[] = {{.name = "work per byte", .unit = "MAC/B", .is_log = true},
+                          {.name = "work per cycle", .unit = "MAC/cycle", .is_log = true}};
+    const char *help = mer_arena_format(
+        arena,
+        "The roof is what the units and %s allow. Bytes are those read from it or those "
+        "written to it, whichever take longer: it does both at the same time.",
+        use->levels[0].name);
+    mer_view_scatter(
+        notes, &(MerView){.id = "roofline", .title = "Roofline", .help = help},
+        &(MerViewScatter){.axes = axes,
+                          .axis_count = 2,
+                          .points = &(MerViewPoint){.name = "this layer", .values = values},
+                          .point_count = 1,
+                          .lines = &(MerViewLine){"roof", roof, 3},
+                          .line_count = 1});
+}
+
 void mer_map_view_use(const MerLayerUse *use, MerNotes *notes)
 {
     MerArena *arena = mer_arena_new();
     view_energy(use, arena, notes);
     view_memories(use, arena, notes);
     view_accesses(use, arena, notes);
+    if (use->outer_bytes > 0) {
+        view_roofline(use, arena, notes);
+    }
     mer_arena_free(arena);
 }
 

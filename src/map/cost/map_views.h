@@ -1,5 +1,5 @@
 /* What the layer evaluators show of a plan: energy by level and tensor, how full the memories are,
- * accesses, and the plan itself. */
+ * accesses, a roofline, and the plan itself. */
 #ifndef MERCATOR_MAP_COST_MAP_VIEWS_H
 #define MERCATOR_MAP_COST_MAP_VIEWS_H
 
@@ -22,7 +22,10 @@ typedef struct MerLayerUse { /* levels from the outermost in */
     int          level_count;
     const char  *accesses[MER_LEVEL_COUNTS]; /* NULL: fewer kinds */
     double       mac_pj;
-    const char  *binding; /* what limits the cycles; NULL: unknown */
+    const char  *binding;           /* what limits the cycles; NULL: unknown */
+    double macs, cycles, peak_macs; /* done, in so many cycles, with so many per cycle at most */
+    /* Read from or written to the outermost memory, whichever takes longer; at most so many per cycle. 0: unknown. */
+    double outer_bytes, outer_rate;
 } MerLayerUse;
 
 void mer_map_view_use(const MerLayerUse *use, MerNotes *notes);
