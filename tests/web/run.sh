@@ -328,7 +328,7 @@ if open_page "$folder/acted.html" "$folder/acted.dom" 20000; then
     # each task as often as it occurs, cut into the bars of its view
     same "column of a task that occurs four times" "$(value_of "$dom" alltasks-cycles-1)" \
         "$(member "$folder/sample/summary.json" tasks 1 best cycles | awk '{ printf "%.17g", 4 * $1 }')"
-    for text in 'evaluations per task' 'gap to the bound' 'accuracy against latency'; do
+    for text in 'evaluations per task' 'gap to the bound' 'Gap to the bound against' 'accuracy against latency'; do
         says_text axes "$folder/one.dom" "$text"
     done
 fi
@@ -358,6 +358,17 @@ if make_page "$folder/proven-page" "$folder/proven" && open_page "$folder/proven
     *) fail "proven: the headline says '$(value_of "$folder/proven.dom" headline text)'" ;;
     esac
 fi
+
+# Without bounds the curves are relative to the best plans, and say so.
+for tasks in 1 3; do
+    sh "$here/make_sample.sh" "$folder/bound-$tasks" annealing 1 100 $tasks || exit 1
+    mkdir -p "$folder/unbound-$tasks"
+    for file in run.jsonl summary.json; do sed 's/"bound":{[^}]*}/"bound":null/g' "$folder/bound-$tasks/$file" >"$folder/unbound-$tasks/$file"; done
+    make_page "$folder/unbound-$tasks-page" "$folder/unbound-$tasks" && open_page "$folder/unbound-$tasks-page/report.html" "$folder/unbound-$tasks.dom"
+done
+says_text unbound "$folder/unbound-3.dom" 'Best so far, relative to the best plan found' 'so far and the best plan found, per task.' 'aria-label="Gap to the best plan found against'
+checks=$((checks + 1))
+grep -q 'points. Dashed: bound' "$folder/unbound-1.dom" && fail "unbound: a bound is drawn that is not known"
 
 # Where one task has no plan, the others are not passed over.
 mkdir -p "$folder/partly"
@@ -590,6 +601,14 @@ if (cd "$folder" && "$program" schedule jobs.yaml --platform s1 --share maxmin -
     >/dev/null 2>"$folder/curve.messages" && open_page "$folder/curve/report.html" "$folder/curve.dom"; then
     has schedule "$folder/curve.dom" view-sensitivity
     same "schedule: the platform on the curve" "$(count_of "$folder/curve.dom" sensitivity-point)" 1
+fi
+
+# The best is 0, which a log axis has no place for.
+if (cd "$folder" && "$program" schedule resnet18 alexnet --deadline-ms resnet18=30,alexnet=50 --objective tardiness --cache off --quiet -o in-time) \
+    >/dev/null 2>"$folder/in-time.messages" && open_page "$folder/in-time/report.html" "$folder/in-time.dom"; then
+    says_text in-time "$folder/in-time.dom" 'points. Dashed: bound. The axis is linear'
+else
+    fail "scheduling with deadlines failed: $(head -n 1 "$folder/in-time.messages")"
 fi
 
 # A planner on line says how long it took to decide.

@@ -92,12 +92,20 @@ function withoutEmptyStart(xs, lines) {
   };
 }
 
+const hasNoLog = ({ ys }) => ys.some((value) => typeof value === "number" && value <= 0);
+const withoutLog = (options) => ({
+  ...options,
+  isLogY: false,
+  hint: `${options.hint ?? ""} The axis is linear: values of 0 and below have no logarithm.`,
+});
+
 /**
  * lines: [{name, xs, ys, variable (CSS colour), width, dash, alpha, points, band: [low line, high line]}] with
  * one shared `xs`. Options: height, label, isLogX, isLogY, isStepped, formatX, formatY, nameX, nameY, unitY, isCountX.
  */
-export function lineChart(box, allXs, allLines, options) {
+export function lineChart(box, allXs, allLines, wanted) {
   const { xs, lines } = withoutEmptyStart(allXs, allLines);
+  const options = wanted.isLogY && lines.some(hasNoLog) ? withoutLog(wanted) : wanted;
   const { isLogX = false, isLogY = false, formatX = String, formatY = String } = options;
   const toX = (value) => (isLogX ? Math.log10(Math.max(value, 1e-300)) : value);
   const toY = (value) =>

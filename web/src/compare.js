@@ -3,7 +3,7 @@ import { lineChart, livingChart } from "./chart.js";
 import { checkbox, h, panel, select, categoryVariable } from "./dom.js";
 import { differencePanel } from "./difference.js";
 import { gapBar, gapLegend } from "./gap.js";
-import { drawnGap, gapTick, geometricMean, logGrid } from "./curves.js";
+import { drawnGap, endOf, gapTick, geometricMean, LEAST_GAP_TEXT, logGrid } from "./curves.js";
 import { quantity } from "./head.js";
 import { overview } from "./overview.js";
 import { alongGrid, gapOf, ratioOf } from "./run.js";
@@ -218,7 +218,7 @@ function curvePanel(runs, methods) {
       id: "compare-panel",
       title: "Best so far by optimizer",
       wide: true,
-      hint: `${problemName(runs[0])}. ${several ? "Gap to the bound, geometric mean over tasks. " : ""}Line: median over seeds; band: quartiles.`,
+      hint: `${problemName(runs[0])}. ${several ? `Gap to ${endOf(runs[0].tasks)}, geometric mean over tasks. ` : ""}Line: median over seeds; band: quartiles.`,
       tools: [
         checkbox("log x", true, (on) => {
           view.isLogX = on;
@@ -274,7 +274,8 @@ function drawMethods(box, runs, methods, view, several) {
       median,
     ];
   });
-  if (!several && runs[0].tasks[0].bound.value !== null)
+  const hasBound = !several && runs[0].tasks[0].bound.value !== null;
+  if (hasBound)
     lines.push({
       name: "bound",
       ys: grid.map(() => natural(limits[0], runs[0].objective)),
@@ -290,12 +291,12 @@ function drawMethods(box, runs, methods, view, several) {
     height: 380,
     name: "best so far by optimizer",
     nameX: several ? "evaluations per task" : "evaluations",
-    nameY: several ? "gap to the bound" : `best ${title(runs[0].objective)}`,
+    nameY: several ? `gap to ${endOf(runs[0].tasks)}` : `best ${title(runs[0].objective)}`,
     isCountX: true,
     formatX: (x, more) => short(x, "", more),
     formatY: several ? gapTick : (y, more) => short(y, unitOf(runs[0].objective), more),
     formatValue: several ? percent : (y) => text(y, unitOf(runs[0].objective)),
-    hint: several ? "" : "Dashed: bound.",
+    hint: hasBound ? "Dashed: bound." : several && view.isLogY ? LEAST_GAP_TEXT : "",
     label: `Best so far of ${methods.map((method) => method.name).join(", ")}`,
   });
 }

@@ -1,4 +1,4 @@
-// Best-so-far curves of one run: one task with its bound, or all tasks relative to their bounds.
+// Best-so-far curves of one run: one task with its bound, or all tasks relative to their bounds or to the best plans found.
 import { lineChart, livingChart } from "./chart.js";
 import { checkbox, h, panel, select } from "./dom.js";
 import { alongGrid, ratioOf } from "./run.js";
@@ -29,6 +29,14 @@ export function ratioCurve(task, grid, objective) {
   return alongGrid(task.curve, grid, (score) => ratioOf(score, bound, objective));
 }
 
+/** What the gaps of these tasks are gaps to. */
+export function endOf(tasks) {
+  const known = tasks.filter((task) => task.bound.value !== null).length;
+  return known === tasks.length ? "the bound" : known > 0 ? "the bound or, without one, the best plan found" : "the best plan found";
+}
+
+export const LEAST_GAP_TEXT = ` A gap below ${gapTick(LEAST_GAP)} is drawn at ${gapTick(LEAST_GAP)}.`;
+
 export function geometricMean(curves, size) {
   return Array.from({ length: size }, (_, at) => {
     let sum = 0;
@@ -44,6 +52,7 @@ export function curvesPanel(run, state) {
   const withCurve = run.tasks.filter((task) => task.curve.length > 0);
   if (run.tasks.every((task) => task.curve.length < 2)) return null; // no search: there is no way to draw
   const several = withCurve.length > 1;
+  const end = endOf(withCurve);
   const view = { mode: several ? "all" : "task", isLogX: true, isLogY: true };
   const box = h("div", { class: "chart", "data-testid": "curves" });
   const draw = livingChart(box, () =>
@@ -78,11 +87,11 @@ export function curvesPanel(run, state) {
   return panel(
     {
       id: "curves-panel",
-      title: "Best so far",
+      title: several && end !== "the bound" ? `Best so far, relative to ${end}` : "Best so far",
       tools,
       wide: true,
       hint: several
-        ? "Gap between the best plan so far and the limit no plan can beat, per task."
+        ? `Gap between the best plan so far and ${end === "the bound" ? "the limit no plan can beat" : end}, per task.`
         : "Best score found against the number of evaluations.",
     },
     box,
@@ -90,6 +99,7 @@ export function curvesPanel(run, state) {
 }
 
 function drawAll(box, run, tasks, selected, view) {
+  const end = endOf(tasks);
   const grid = logGrid(Math.max(...tasks.map((task) => task.curve.at(-1)[0])));
   const curves = tasks.map((task) => ratioCurve(task, grid, run.objective));
   const gaps = (curve) => curve.map((ratio) => drawnGap(ratio, view.isLogY));
@@ -112,18 +122,18 @@ function drawAll(box, run, tasks, selected, view) {
     ...view,
     isStepped: true,
     height: 330,
-    name: "gap to the bound of all tasks",
+    name: `gap to ${end} of all tasks`,
     nameX: "evaluations per task",
-    nameY: "gap to the bound",
+    nameY: `gap to ${end}`,
     isCountX: true,
     formatX: (x, more) => short(x, "", more),
     formatY: gapTick,
     formatValue: percent,
     marks: marksOf(run, run.tasks[selected]),
-    hint: `Heavy line: geometric mean of ${tasks.length} tasks. Blue: ${run.tasks[selected].name}.`,
+    hint: `Heavy line: geometric mean of ${tasks.length} tasks. Blue: ${run.tasks[selected].name}.${view.isLogY ? LEAST_GAP_TEXT : ""}`,
     label:
-      `Best score over bound against evaluations for ${tasks.length} tasks; at the end between ` +
-      `${percent(Math.min(...ends) - 1)} and ${percent(Math.max(...ends) - 1)} above the bound`,
+      `Gap to ${end} against evaluations for ${tasks.length} tasks; at the end between ` +
+      `${percent(Math.min(...ends) - 1)} and ${percent(Math.max(...ends) - 1)}`,
   });
 }
 
@@ -164,7 +174,7 @@ function drawTask(box, run, task, view) {
     formatY: (y, more) => short(y, unitOf(run.objective), more),
     formatValue: (y) => metricText(y, run.objective),
     marks: marksOf(run, task),
-    hint: `${task.name}: ${plural(curve.length, "point")}. Dashed: bound.`,
+    hint: `${task.name}: ${plural(curve.length, "point")}.${task.bound.value !== null ? " Dashed: bound." : ""}`,
     label:
       `Best ${run.objective} of ${task.name} against evaluations, from ` +
       `${metricText(natural(curve[0][1], run.objective), run.objective)} to ` +
