@@ -404,6 +404,23 @@ static void test_costs_of_trials_are_kept_where_there_is_a_front(void **state)
     assert_int_equal(fixture->run.cost_count, 0);
 }
 
+static void test_of_many_costs_some_are_kept_at_even_distances(void **state)
+{
+    Fixture *fixture = *state;
+    enum { TRIALS = 1000 };
+    static char log[64 + 100 * TRIALS];
+    size_t      used = (size_t)snprintf(log, sizeof log, "%s", HEADER);
+    for (int i = 0; i < TRIALS; i++) {
+        used += (size_t)snprintf(log + used, sizeof log - used,
+                                 COSTLY("%d", "0", "{\"cycles\":%d}"), i, i);
+    }
+    write_file(fixture, "summary.json", "{\"front\":[{\"index\":0,\"cycles\":0}]}");
+    assert_int_equal(read_run(fixture, log), MER_OK);
+    assert_int_equal(fixture->run.cost_count, TRIALS / 4);
+    assert_string_equal(fixture->run.costs[0], "{\"cycles\":0}");
+    assert_string_equal(fixture->run.costs[TRIALS / 4 - 1], "{\"cycles\":996}");
+}
+
 static void test_page_for_a_missing_folder_is_refused(void **state)
 {
     Fixture *fixture = *state;
@@ -531,6 +548,7 @@ int main(void)
         TEST(test_page_holds_data_that_cannot_end_its_element),
         TEST(test_page_of_several_runs_keeps_notes_apart),
         TEST(test_costs_of_trials_are_kept_where_there_is_a_front),
+        TEST(test_of_many_costs_some_are_kept_at_even_distances),
         TEST(test_page_for_a_missing_folder_is_refused),
         TEST(test_full_disk_keeps_the_old_page_and_leaves_nothing),
         TEST(test_csv_has_every_metric_and_quotes_reasons),

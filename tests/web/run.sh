@@ -668,6 +668,21 @@ else
     fail "mercator map failed: $(head -n 1 "$folder/real.messages")"
 fi
 
+# A search for several things: of one task the front among some of the trials, of several tasks the front of the chosen one.
+if "$program" map resnet18 --select 3 --pareto cycles,energy --optimizer genetic --budget 2500 --quiet -o "$folder/front" >/dev/null 2>"$folder/front.messages" &&
+    "$program" map resnet18 --select 2,12 --pareto cycles,energy --optimizer genetic --budget 1000 --quiet -o "$folder/fronts" >/dev/null 2>>"$folder/front.messages"; then
+    for run in front fronts; do open_page "$folder/$run/report.html" "$folder/$run.dom"; done
+    drawn=$(count_of "$folder/front.dom" front-point)
+    checks=$((checks + 1))
+    [ "$drawn" -ge 200 ] || fail "front: only $drawn trials are drawn"
+    feasible=$((2500 - $(member "$folder/front/summary.json" infeasible count)))
+    says_text front "$folder/front.dom" "$drawn of $(echo $feasible | sed 's/...$/,&/') feasible evaluations, among them"
+    same "fronts: points of the first task" "$(count_of "$folder/fronts.dom" front-point)" \
+        "$(member "$folder/fronts/summary.json" tasks 0 front | grep -o '"index"' | wc -l)"
+else
+    fail "a search for several things failed: $(head -n 1 "$folder/front.messages")"
+fi
+
 # A layer that waits for the reads of a memory with two ports is on the roof: 16 words of 2 bytes in a cycle.
 if "$program" map resnet18 --select 12 --quiet -o "$folder/roof" >/dev/null 2>"$folder/roof.messages" && open_page "$folder/roof/report.html" "$folder/roof.dom"; then
     same "map: bytes per cycle at the roof" "$(value_of "$folder/roof.dom" roofline-point | awk -F, '{ printf "%.6g", $2 / $1 }')" 32

@@ -78,6 +78,7 @@ function openTasks(run) {
       bound: completeBound(result.bound ?? about.bound, best.score, run.objective),
       reasons: result.infeasible?.reasons ?? null,
       milestones: result.milestones ?? [],
+      front: result.front ?? [],
       get plan() {
         return (detailsOf(raw).plans ?? []).find((one) => one.task === index) ?? null;
       },

@@ -11,7 +11,7 @@ import { tablePanel } from "./panels/table.js";
 import { textPanel } from "./panels/text.js";
 import { timelinePanel } from "./panels/timeline.js";
 import { treePanel } from "./panels/tree.js";
-import { betterOf, brief, plural, rankOf, title, unitOf } from "./units.js";
+import { betterOf, brief, count, plural, rankOf, title, unitOf } from "./units.js";
 
 const KINDS = {
   timeline: { draw: timelinePanel, isWide: () => true },
@@ -157,16 +157,11 @@ export function viewPanels(run, state) {
   const panels = listViews(run)
     .filter((view) => view.id !== PLAN)
     .map((view) => viewPanel(run, state, joined(run, view) ?? view));
-  const front = (run.summary.front ?? []).length > 0 ? frontOf(run) : null;
   return {
     ofTasks: panels.filter(({ isOfTasks }) => isOfTasks).map(({ element }) => element),
     joined: panels.filter(({ isJoined }) => isJoined).map(({ element }) => element),
     wide: [
-      front &&
-        panel(
-          { id: "front-panel", title: "Trade-offs found", wide: true, hint: "Every evaluation; on the line, nothing is better in both." },
-          front,
-        ),
+      frontPanel(run, state),
       ...panels
         .filter(({ isWide, isOfTasks, isJoined }) => isWide && !isOfTasks && !isJoined)
         .sort((a, b) => a.order - b.order)
@@ -178,8 +173,8 @@ export function viewPanels(run, state) {
 
 /** What a run shows first of itself: a wide drawing before others, and those by their kinds. */
 export function firstPicture(run, pick) {
-  if ((run.summary.front ?? []).length > 1) {
-    const front = frontOf(run);
+  if (run.tasks[0].front.length > 1) {
+    const front = frontOf(run, run.tasks[0]);
     if (front) return h("figure", {}, h("figcaption", {}, "Trade-offs found"), front);
   }
   const values = listViews(run)
@@ -198,23 +193,61 @@ export function viewsOfKind(run, kind) {
 
 const MOST_AXES = 6;
 
-/** The front of a summary, [{metric: value}], among all trials where they are few. What is looked for goes upwards, what it
-    costs to the right; other metrics of the trials can be chosen. */
-function frontOf(run) {
-  const front = run.summary.front ?? [];
-  const points = run.raw.costs ?? front;
-  const isKnown = (name) => betterOf(name) !== 0 && points.every((point) => typeof point[name] === "number");
-  const asked = Object.keys(front[0] ?? {})
-    .filter(isKnown)
+/** The trade-offs of the chosen task. */
+function frontPanel(run, state) {
+  if (run.tasks.every((task) => task.front.length === 0)) return null;
+  const title = h("span", {});
+  const hint = h("p", { class: "hint" });
+  const box = h("div", {});
+  const show = () => {
+    const task = run.tasks[state.task];
+    const drawing = frontOf(run, task);
+    title.replaceChildren("Trade-offs found", ...(run.tasks.length > 1 ? [" ", h("span", { class: "of-task" }, task.name)] : []));
+    hint.textContent = drawing ? `${whatIsDrawn(run, task)} On the line, nothing is better in both.` : "";
+    box.replaceChildren(drawing ?? h("p", { class: "empty" }, "Nothing for this task."));
+  };
+  state.onTask(show);
+  show();
+  return panel({ id: "front-panel", title, wide: true }, hint, box);
+}
+
+function whatIsDrawn(run, task) {
+  const feasible = run.evaluations - run.infeasibleCount;
+  const drawn = pointsOf(run, task).length;
+  if (!costsOf(run)) return "Only the evaluations that no other beats.";
+  return drawn >= feasible ? "Every feasible evaluation." : `${count(drawn)} of ${count(feasible)} feasible evaluations, among them all that no other beats.`;
+}
+
+/** What the trials came to, or some of them: known of a run with one task. */
+const costsOf = (run) => (run.tasks.length === 1 ? run.raw.costs : undefined);
+
+const isNear = (a, b) => Math.abs(a - b) <= 1e-9 * Math.abs(b); // log and summary have their own numbers of digits
+
+/** The front of a task, [{metric: value}], among its trials as far as these are known. */
+function pointsOf(run, { front }) {
+  const costs = costsOf(run) ?? [];
+  const isKnown = (point) => costs.some((cost) => askedOf(front).every((name) => isNear(cost[name], point[name])));
+  return [...costs, ...front.filter((point) => !isKnown(point))];
+}
+
+/** The metrics that a front is of: what is looked for goes upwards, what it costs to the right. */
+const askedOf = (front) =>
+  Object.keys(front[0] ?? {})
+    .filter((name) => betterOf(name) !== 0)
     .sort((a, b) => betterOf(a) - betterOf(b));
+
+/** Other metrics that all points have can be chosen. */
+function frontOf(run, task) {
+  const points = pointsOf(run, task);
+  const isKnown = (name) => points.every((point) => typeof point[name] === "number");
+  const asked = askedOf(task.front).filter(isKnown);
   const others = Object.keys(points[0] ?? {})
-    .filter((name) => isKnown(name) && !asked.includes(name))
+    .filter((name) => betterOf(name) !== 0 && isKnown(name) && !asked.includes(name))
     .filter((name) => new Set(points.map((point) => point[name])).size > 1)
     .sort((a, b) => rankOf(a) - rankOf(b));
   if (asked.length < 2) return null;
   const names = [...asked, ...others].slice(0, Math.max(MOST_AXES, asked.length));
-  const isNear = (a, b) => Math.abs(a - b) <= 1e-9 * Math.abs(b); // the two files have their own numbers of digits
-  const isBest = (point) => names.every((name) => isNear(point[name], run.best[name]));
+  const isBest = (point) => names.every((name) => isNear(point[name], task.best[name]));
   return scatterPanel(
     {
       id: "front",

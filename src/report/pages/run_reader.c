@@ -17,7 +17,7 @@ enum {
     NOTE_LIMIT = 10000,
     NOTE_BYTES_LIMIT = 64 << 20,
     SUMMARY_LIMIT = 256 << 20,
-    COST_LIMIT = 400, /* of longer searches the page has the front alone */
+    COST_LIMIT = 400, /* of longer searches the page has every second, fourth, ... trial */
     KNOWN_VERSION = 2
 };
 
@@ -34,7 +34,8 @@ typedef struct Reader {
     MerRefusals   refusals;
     const char   *costs[COST_LIMIT];
     int           cost_count;
-    bool          has_other_costs; /* too many, or of several tasks: none are shown */
+    int64_t       cost_seen, cost_stride; /* one of so many is kept */
+    bool          has_other_costs;        /* of several tasks: none are shown */
     Note         *notes;
     int           note_count;
     size_t        note_bytes;
@@ -128,14 +129,23 @@ static void take_note(Reader *reader, const MerLogLine *line, cJSON *object)
     place->printed = printed;
 }
 
-/* What a trial came to: the points behind a front of trade-offs. */
+/* What a trial came to: the points behind a front of trade-offs. When there are too many, every second one goes. */
 static void take_cost(Reader *reader, const MerLogLine *line)
 {
-    reader->has_other_costs |= reader->cost_count == COST_LIMIT || line->task != 0;
-    if (!reader->has_other_costs && line->cost.text != NULL) {
-        reader->costs[reader->cost_count++] =
-            mer_arena_text_n(reader->scratch, line->cost.text, line->cost.length);
+    reader->has_other_costs |= line->task != 0;
+    if (reader->has_other_costs || line->cost.text == NULL ||
+        reader->cost_seen++ % reader->cost_stride != 0) {
+        return;
     }
+    if (reader->cost_count == COST_LIMIT) {
+        reader->cost_count /= 2;
+        reader->cost_stride *= 2;
+        for (int i = 0; i < reader->cost_count; i++) {
+            reader->costs[i] = reader->costs[2 * i];
+        }
+    }
+    reader->costs[reader->cost_count++] =
+        mer_arena_text_n(reader->scratch, line->cost.text, line->cost.length);
 }
 
 static MerStatus take_trial(Reader *reader, const MerLogFile *log, const MerLogLine *line,
@@ -348,7 +358,7 @@ MerStatus mer_report_read(const char *run_directory, MerReportRun *run, MerArena
     MerArena   *scratch = mer_arena_new();
     Reader     *reader = MER_NEW(scratch, Reader);
     *run = (MerReportRun){.name = last_part(run_directory, arena)};
-    *reader = (Reader){.arena = arena, .scratch = scratch, .run = run};
+    *reader = (Reader){.arena = arena, .scratch = scratch, .run = run, .cost_stride = 1};
     MerStatus status = read_log(reader, log, error);
     if (status == MER_OK) {
         mer_curve_finish(&reader->curves, run, arena);
