@@ -147,8 +147,9 @@ typedef struct MerViewAxis {
 } MerViewAxis;
 typedef struct MerViewPoint {
     const char   *name, *group;
-    const double *values; /* by axis */
-    double        spread; /* plus and minus, along the second axis */
+    const double *values;    /* by axis */
+    double        spread;    /* plus and minus, along the second axis */
+    bool          is_marked; /* keeps its colour and its name where another point beats it */
 } MerViewPoint;
 typedef struct MerViewLine {
     const char   *name;

@@ -343,6 +343,7 @@ static void write_point(MerJson *json, const void *of, int index)
     maybe_text(json, "name", point->name);
     maybe_text(json, "group", point->group);
     maybe_real(json, "spread", point->spread);
+    maybe_true(json, "marked", point->is_marked);
     mer_json_reals(json, "values", point->values, scatter->axis_count);
 }
 

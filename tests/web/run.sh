@@ -699,6 +699,9 @@ if "$program" place resnet18 --platform four-v100-nvlink --budget 200 --quiet -o
     "$program" split resnet8 --platform diana --quiet -o "$folder/split" >/dev/null 2>"$folder/split.messages" &&
     "$program" codesign resnet18 --select 2,3 --platform vta-pynq-b --budget 50 --quiet -o "$folder/codesign" >/dev/null 2>"$folder/codesign.messages"; then
     for run in place split codesign; do open_page "$folder/$run/report.html" "$folder/$run.dom"; done
+    # Points that legends speak of are seen although others beat them: the platform's own geometry, and this split.
+    says_text split "$folder/split.dom" '>this split</text>'
+    same "codesign: geometries in colours of their own" "$(sed 's/</\n</g' "$folder/codesign.dom" | grep 'data-testid="geometries-point"' | grep -c 'series-[23]')" 2
     same "map: colours" "$(colours "$folder/real.dom" graph)" "cycles,energy,EDP,traffic bytes,utilisation,bandwidth use,gap to the bound,operator"
     same "codesign: colours" "$(colours "$folder/codesign.dom" graph)" \
         "cycles,latency,throughput,traffic bytes,mac units,sram bytes,utilisation,gap to the bound,operator"

@@ -253,7 +253,7 @@ function frontOf(run, task) {
       id: "front",
       title: `${title(asked[1])} against ${title(asked[0])}`,
       axes: names.map((name) => ({ name, unit: unitOf(name), better: betterOf(name) })),
-      points: points.map((point) => ({ name: isBest(point) ? "chosen" : undefined, values: names.map((name) => point[name]) })),
+      points: points.map((point) => ({ ...(isBest(point) ? { name: "chosen", marked: true } : {}), values: names.map((name) => point[name]) })),
     },
     { isFrontShown: true },
   );

@@ -260,7 +260,8 @@ static void show_cores(const Table *table, MerNotes *notes)
                                .group = c == table->chosen  ? "chosen"
                                         : c == table->usual ? "platform"
                                                             : "other",
-                               .values = values};
+                               .values = values,
+                               .is_marked = c == table->chosen || c == table->usual};
         }
     }
     MerViewAxis axes[] = {{.name = "multipliers", .unit = "1", .better = -1},

@@ -171,6 +171,7 @@ static void show_front(const Show *w)
                            {.name = "energy", .unit = "pJ", .better = -1}};
     int          count = 1;
     points[0] = point_of(w, "this split", "this split", w->plan);
+    points[0].is_marked = true;
     for (int f = 0; f < MER_SPLIT_FIXED_COUNT; f++) {
         MerPlan plan;
         if (mer_split_make_fixed(w->split, w->rules, (MerSplitFixed)f, MER_METRIC_CYCLES, &plan,

@@ -1,5 +1,6 @@
-// Points over two axes, with lines: {axes: [{name, unit, better, log}], points: [{name, group, values, spread}],
-// lines: [{name, points: [[x, y]]}]}. Where axes say what is better, the front is drawn and what it beats is grey.
+// Points over two axes, with lines: {axes: [{name, unit, better, log}], points: [{name, group, values, spread, marked}],
+// lines: [{name, points: [[x, y]]}]}. Where axes say what is better, the front is drawn and what it beats is grey,
+// but for marked points.
 import { niceTicks } from "../chart.js";
 import { categoryCss, checkbox, h, select, watch } from "../dom.js";
 import { saveTools, withUnit } from "../save.js";
@@ -160,9 +161,9 @@ function picture(scene, view, width) {
     ),
     lines.map((line, at) => lineOf(line, at, tools)),
     frontLine(tools, judged),
-    // The front lies above what it beats.
+    // The front lies above what it beats, and marked points above all.
     [...shown]
-      .sort((a, b) => front.has(a) - front.has(b))
+      .sort((a, b) => weightOf(a, front) - weightOf(b, front))
       .map((point) => pointOf(point, tools, named.get(point))),
   );
 }
@@ -199,14 +200,17 @@ function frontLine({ x, y, toX, toY, front }, judged) {
   return h("path", { class: "front-line", d });
 }
 
-/** Where names have room, those of the front first: {x, y, anchor} by point. */
+/** What is drawn last and named first. */
+const weightOf = (point, front) => 2 * Boolean(point.marked) + front.has(point);
+
+/** Where names have room, those of marked points and of the front first: {x, y, anchor} by point. */
 function nameable({ x, y, toX, toY, shown, front, left: least, right }) {
   const places = new Map();
   // names lie on no other point
   const dots = shown.map((point) => ({ point, x: toX(point.values[x.at]), y: toY(point.values[y.at]) }));
   const taken = [];
   const named = shown.filter((point) => point.name !== undefined);
-  for (const point of named.sort((a, b) => front.has(b) - front.has(a)).slice(0, 60)) {
+  for (const point of named.sort((a, b) => weightOf(b, front) - weightOf(a, front)).slice(0, 60)) {
     const wide = String(point.name).length * 6.6;
     const [a, b] = [toX(point.values[x.at]), toY(point.values[y.at])];
     for (const side of [1, -1]) {
@@ -216,7 +220,7 @@ function nameable({ x, y, toX, toY, shown, front, left: least, right }) {
         (one) => box.right < one.left || box.left > one.right || box.bottom < one.top || box.top > one.bottom,
       );
       const isOnDot = dots.some((dot) => dot.point !== point && dot.x > box.left - 6 && dot.x < box.right + 6 && dot.y > box.top - 4 && dot.y < box.bottom + 4);
-      if (!isFree || isOnDot || box.right > right || box.left < least) continue;
+      if (!isFree || (isOnDot && !point.marked) || box.right > right || box.left < least) continue;
       taken.push(box);
       places.set(point, { x: a + 9 * side, y: b - 4, anchor: side > 0 ? "start" : "end" });
       break;
@@ -227,7 +231,7 @@ function nameable({ x, y, toX, toY, shown, front, left: least, right }) {
 
 function pointOf(point, { scene, view, x, y, toX, toY, front }, named) {
   const [a, b] = [point.values[x.at], point.values[y.at]];
-  const isBeaten = front.size > 0 && !front.has(point);
+  const isBeaten = front.size > 0 && !front.has(point) && !point.marked;
   const fill = isBeaten
     ? "var(--ink-faint)"
     : point.group !== undefined
