@@ -436,8 +436,17 @@ cp "$folder/same.json" "$folder/sweep-2/summary.json"
 cp "$folder/same.json" "$folder/sweep-1/summary.json"
 if make_page "$folder/sweep" $sweep && open_page "$folder/sweep/report.html" "$folder/sweep.dom"; then
     same "sweep: drawn points" "$(count_of "$folder/sweep.dom" trade-off-point)" 6
-    says_text sweep "$folder/sweep.dom" '>3Ki, seed 3</text>'
+    says_text sweep "$folder/sweep.dom" '>words=3Ki, seed 3</text>'
     same "sweep: no matrix of one parameter" "$(count_of "$folder/sweep.dom" trade-off-matrix)" 0
+fi
+# One number: it is the axis, with the knee that the command and its table name.
+if "$program" map resnet18 --select 2,6,12 --sweep memories.GLB.words=8Ki..256Ki:x2 --quiet -o "$folder/swept" >/dev/null 2>"$folder/swept.messages" &&
+    open_page "$folder/swept/report.html" "$folder/swept.dom"; then
+    knee=$(awk -F, '$NF == 1 { print $3 }' "$folder/swept/sweep.csv")
+    says_text swept "$folder/swept.dom" "knee: words=$((knee / 1024))Ki." ">words=$((knee / 1024))Ki, knee</text>"
+    says_text swept "$folder/swept.dom" "aria-label=\"EDP against GLB.words, 6 points\""
+else
+    fail "the sweep failed: $(head -n 1 "$folder/swept.messages")"
 fi
 # Two parameters: a matrix, and points that name both.
 pairs=

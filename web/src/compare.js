@@ -9,7 +9,7 @@ import { overview } from "./overview.js";
 import { alongGrid, gapOf, ratioOf } from "./run.js";
 import { scatterPanel } from "./panels/scatter.js";
 import { medianInterval, quantile, rankTest, sortedQuantile } from "./stats.js";
-import { parametersOf, settingName, sweepMatrix } from "./sweep.js";
+import { kneeOf, parametersOf, settingName, sweepMatrix, sweptNumber } from "./sweep.js";
 import { sortableTable } from "./table.js";
 import {
   betterOf,
@@ -112,8 +112,11 @@ function whatIsFound(runs) {
   const platforms = new Set(runs.map((run) => run.platform.name));
   const [best] = [...runs].sort((a, b) => scoreOf(a) - scoreOf(b));
   const parameters = parametersOf(runs);
-  if (platforms.size > 1 && Number.isFinite(scoreOf(best)))
-    return `Best of ${platforms.size} platforms: ${parameters.length > 0 ? settingName(best, parameters) : best.platform.name}.`;
+  if (platforms.size > 1 && Number.isFinite(scoreOf(best))) {
+    const knees = kneesOf(runs, sweptNumber(runs));
+    const knee = knees.length === 1 ? `; knee: ${settingName(knees[0], parameters)}` : "";
+    return `Best of ${platforms.size} platforms: ${parameters.length > 0 ? settingName(best, parameters) : best.platform.name}${knee}.`;
+  }
   const methods = methodsOf(runs)
     .map((method) => ({ ...method, scores: method.runs.map(scoreOf).filter(Number.isFinite) }))
     .map((method) => ({ ...method, median: quantile(method.scores, 0.5) }))
@@ -140,45 +143,75 @@ function tradeOffPanels(runs) {
 }
 
 const PREFERRED = ["cycles", "latency", "makespan"];
+const MOST_LINES = 6;
 
-function tradeOffPanel(runs, number) {
+const metricAxis = (name) => ({ name, unit: unitOf(name), better: betterOf(name), of: (run) => run.best[name] });
+
+/** Time and energy first. */
+function axesOfMetrics(metrics) {
+  const x = PREFERRED.find((name) => metrics.includes(name)) ?? metrics[0];
+  const y = metrics.includes("energy") && x !== "energy" ? "energy" : metrics.find((name) => name !== x);
+  return [...new Set([x, y, ...metrics])].filter((name) => name !== undefined).map(metricAxis);
+}
+
+/** What was asked for over the number that was swept. */
+function axesOverNumber([{ objective }], metrics, number) {
+  const asked = { ...metricAxis(objective), better: isMaximised(objective) ? 1 : -1, of: (run) => natural(run.best.score, objective) };
+  return [
+    { name: number.name, unit: "1", log: number.isLog, of: number.of },
+    asked,
+    ...metrics.filter((name) => name !== objective).map(metricAxis),
+  ];
+}
+
+/** Runs that differ in their platform alone. */
+const curvesOf = (runs) => [...groupBy(runs, (run) => `${optimizerKey(run)} ${run.seed}`).values()];
+
+function kneesOf(runs, number) {
+  return number ? curvesOf(runs).map((curve) => kneeOf(curve, number)).filter(Boolean) : [];
+}
+
+function lineOf(group, axes, name) {
+  const points = group.map((run) => [axes[0].of(run), axes[1].of(run)]);
+  return { name, points: points.sort((a, b) => a[0] - b[0]) };
+}
+
+function tradeOffPanel(runs, place) {
   const done = runs.filter((run) => run.best.feasible !== false);
   const metrics = Object.keys(done[0]?.best ?? {})
     .filter((name) => betterOf(name) !== 0)
     .filter((name) => done.every((run) => typeof run.best[name] === "number"))
     .sort((a, b) => rankOf(a) - rankOf(b));
-  const x = PREFERRED.find((name) => metrics.includes(name)) ?? metrics[0];
-  const y = metrics.includes("energy") && x !== "energy" ? "energy" : metrics.find((name) => name !== x);
-  if (x === undefined || y === undefined) return null;
-  const axes = [x, y, ...metrics.filter((name) => name !== x && name !== y)];
+  const number = sweptNumber(runs);
+  const axes = number ? axesOverNumber(done, metrics, number) : axesOfMetrics(metrics);
+  if (axes.length < 2) return null;
+  const curves = curvesOf(done);
   const methods = new Set(done.map(optimizerKey));
   const seeds = new Set(done.map((run) => run.seed));
+  const methodOf = (run) => [methods.size > 1 && run.optimizer.name, seeds.size > 1 && `seed ${run.seed}`].filter(Boolean).join(", ");
   const parameters = parametersOf(done);
-  const nameOf = (run) =>
-    [
-      parameters.length > 0 ? settingName(run, parameters) : (run.platform.name ?? "–"),
-      methods.size > 1 && run.optimizer.name,
-      seeds.size > 1 && `seed ${run.seed}`,
-    ]
-      .filter(Boolean)
-      .join(", ");
-  const id = number < 0 ? "trade-off" : `trade-off-${number}`;
+  const platformOf = (run) => (parameters.length > 0 ? settingName(run, parameters) : (run.platform.name ?? "–"));
+  const knees = kneesOf(done, number);
+  const id = place < 0 ? "trade-off" : `trade-off-${place}`;
+  const what = number ? `over ${number.name}` : "of the platforms";
   const front = panel(
     {
       id: `${id}-panel`,
-      title: number < 0 ? "Trade-off of the platforms" : `Trade-off: ${done[0].workload.name}`,
+      title: `Trade-off ${what}${place < 0 ? "" : `: ${done[0].workload.name}`}`,
       wide: true,
-      hint: `${plural(done.length, "run")} of ${runs[0].workload.name} on several platforms; grey: another run is at least as good in both.`,
+      hint: `${plural(done.length, "run")} of ${runs[0].workload.name} on several platforms.${knees.length > 0 ? " Knee: farthest below the straight line between the ends." : ""}`,
     },
     scatterPanel(
       {
         id,
-        title: "Trade-off of the platforms",
-        axes: axes.map((name) => ({ name, unit: unitOf(name), better: betterOf(name) })),
+        title: `Trade-off ${what}`,
+        axes,
         points: done.map((run) => ({
-          name: nameOf(run),
-          values: axes.map((name) => run.best[name]),
+          name: [platformOf(run), methodOf(run), knees.includes(run) && "knee"].filter(Boolean).join(", "),
+          ...(knees.includes(run) ? { group: "knee", marked: true } : {}),
+          values: axes.map((axis) => axis.of(run)),
         })),
+        lines: number && curves.length <= MOST_LINES ? curves.map((curve) => lineOf(curve, axes, methodOf(curve[0]) || what)) : [],
       },
       { isFrontShown: true },
     ),

@@ -1,5 +1,5 @@
-// A sweep over platforms: what was varied is in their names ("base memories.GLB.words=8Ki"). Two parameters make a
-// matrix of what the best plan costs on each.
+// A sweep over platforms: what was varied is in their names ("base memories.GLB.words=8Ki"). One number is an axis, and
+// its curve has a knee; two parameters make a matrix of what the best plan costs on each.
 import { h, panel, select } from "./dom.js";
 import { heatmapPanel } from "./panels/heatmap.js";
 import { betterOf, natural, title, unitOf } from "./units.js";
@@ -36,12 +36,43 @@ function shortEnd(path, all, least) {
   return path;
 }
 
-/** "16Ki", or "words=16Ki x=8" where several things differ. */
+/** "words=16Ki", or "words=16Ki x=8" where several things differ. */
 export function settingName(run, parameters) {
   const own = settings(run.platform.name);
-  return parameters.length === 1
-    ? own.get(parameters[0].path)
-    : parameters.map(({ path, name }) => `${name}=${own.get(path)}`).join(" ");
+  return parameters.map(({ path, name }) => `${name}=${own.get(path)}`).join(" ");
+}
+
+/** Numbers as platform files write them: 16Ki, 1.5k, 1e9; NaN of other texts. */
+function numberOf(text) {
+  const [, digits, letter = "", binary] = /^([-+]?[\d.]+(?:e[-+]?\d+)?)([kKMGT]?)(i?)$/i.exec(text) ?? [];
+  return Number(digits) * (binary ? 1024 : 1000) ** " kMGT".indexOf(letter === "K" ? "k" : letter || " ");
+}
+
+/** The one number that differs: {name, isLog (its steps are equal factors), of(run)}; null of other sweeps. */
+export function sweptNumber(runs) {
+  const parameters = parametersOf(runs);
+  if (parameters.length !== 1) return null;
+  const [{ path, full_name: name, values }] = parameters;
+  const numbers = values.map(numberOf).sort((a, b) => a - b);
+  if (!numbers.every(Number.isFinite)) return null;
+  const isEven = (value, at) => at < 2 || Math.abs((value * numbers[at - 2]) / numbers[at - 1] ** 2 - 1) < 1e-6;
+  const isLog = numbers.length > 2 && numbers[0] > 0 && numbers.every(isEven);
+  return { name, isLog, of: (run) => numberOf(settings(run.platform.name).get(path)) };
+}
+
+const LEAST = 0.05; // below this a curve is as good as straight
+
+/** The run whose score is farthest below the straight line between the ends of the curve over a swept number, both axes
+ *  brought to 0 .. 1, as src/cli/sweep_knee.c has it; undefined where there is none. Runs of one optimizer and seed. */
+export function kneeOf(runs, number) {
+  const xOf = (run) => (number.isLog ? Math.log2(number.of(run)) : number.of(run));
+  const scores = runs.map((run) => run.best.score);
+  const xs = runs.map(xOf);
+  if (runs.length < 3 || !scores.every(Number.isFinite)) return undefined;
+  const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...scores), Math.max(...scores)];
+  const below = xs.map((x, at) => 1 - (x - left) / (right - left) - (scores[at] - low) / (high - low));
+  const most = Math.max(...below); // NaN of a level curve
+  return most > LEAST ? runs[below.indexOf(most)] : undefined;
 }
 
 /** The matrix of a sweep over two parameters; null of others. */
