@@ -267,6 +267,10 @@ if make_page "$folder/one" "$folder/sample" && open_page "$folder/one/report.htm
     same "sample: table cell" "$(value_of "$dom" memories-1-2)" 0.75
     same "sample: empty cell" "$(value_of "$dom" memories-0-2)" ""
     same "sample: bar" "$(value_of "$dom" shares-0-1)" 0.75
+    # where bars have limits, percentages are of these
+    same "sample: share of a limit" "$(value_of "$dom" energy-mac-share | cut -c1-12)" 0.8
+    checks=$((checks + 1))
+    grep -q 'data-testid="energy-dram-share"' "$dom" && fail "sample: a percentage of a bar without a limit beside one with"
     same "sample: agents" "$(value_of "$dom" partition-fact-agents)" 8
     same "sample: feasible samples" "$(value_of "$dom" partition-fact-feasible-samples)" 63
     same "sample: samples" "$(value_of "$dom" partition-fact-samples-for-clustering text | tr -d '\342\200\257')" "80 (20.0% of the task)"

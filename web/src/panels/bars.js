@@ -138,6 +138,14 @@ function track(chart, { name, values, limit }) {
   );
 }
 
+/** Of the limit where bars have one, else of all bars together. */
+function shareText({ id, unit, rows, total }, value, { name, limit }) {
+  const whole = rows.some((row) => row.limit > 0) ? limit : total;
+  if (unit === "share" || !(whole > 0)) return null;
+  const title = whole === limit ? "of the limit" : "of all";
+  return h("small", { title, "data-testid": `${id}-${slug(name)}-share`, "data-value": value / whole }, ` ${percent(value / whole)}`);
+}
+
 function sums(chart, totals) {
   return h(
     "div",
@@ -157,9 +165,7 @@ function sums(chart, totals) {
             "data-testid": `${chart.id}-${slug(row.name)}`,
           },
           text(totals[at], chart.unit),
-          chart.unit !== "share" &&
-            chart.total > 0 &&
-            h("small", {}, ` ${percent(totals[at] / chart.total)}`),
+          shareText(chart, totals[at], row),
         ),
       ),
     ),
