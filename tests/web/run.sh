@@ -384,6 +384,17 @@ if make_page "$folder/partly-page" "$folder/partly" && open_page "$folder/partly
         "10 of 11 tasks have a feasible plan; nearest miss of the others: capacity: RF needs 300 words, has 256"
 fi
 
+# Tasks that an interrupted run did not come to are not said to be infeasible.
+mkdir -p "$folder/interrupted"
+cp "$folder/sample/run.jsonl" "$folder/interrupted"
+never='"best":{"feasible":false,"reason":"interrupted"},"bound":null,"evaluations":0}'
+sed "s/\"best\":{[^}]*},\"bound\":{[^}]*},\"evaluations\":400}/$never/g; s/$never/\"best\":{\"score\":1,\"feasible\":true},\"evaluations\":400}/; s/\"best\":{[^}]*}/\"best\":{\"feasible\":false,\"reason\":\"interrupted\"}/; s/\"stopped\":\"budget\"/\"stopped\":\"interrupted\"/" \
+    "$folder/sample/summary.json" >"$folder/interrupted/summary.json"
+if make_page "$folder/interrupted-page" "$folder/interrupted" && open_page "$folder/interrupted-page/report.html" "$folder/interrupted.dom"; then
+    same "interrupted: headline" "$(value_of "$folder/interrupted.dom" headline text)" \
+        "1 of 11 tasks have a feasible plan; 10 tasks not searched (interrupted)"
+fi
+
 # Several runs: a comparison. The median of three seeds is one of the three scores.
 for seed in 1 2 3; do
     for optimizer in random genetic; do

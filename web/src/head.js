@@ -1,6 +1,6 @@
 // Top of a run: what was asked (problem, inputs, method) and what came out (cards).
 import { h } from "./dom.js";
-import { otherFigures } from "./headline.js";
+import { otherFigures, STOPPED } from "./headline.js";
 import { GAP_CLASSES, gapClass, gapCss, gapWidth } from "./gap.js";
 import {
   count,
@@ -195,8 +195,6 @@ function gapCard(run) {
     { style: { "--card-edge": gapCss(bound.gap) }, class: "edged" },
   );
 }
-
-const STOPPED = { budget: "budget spent", time: "time up", gap: "gap reached" };
 
 /** How long one took who decides while things happen. */
 function decisionsNote({ count: times, mean_ms: mean, worst_ms: worst, allowed_ms: allowed, late }) {

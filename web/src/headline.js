@@ -5,10 +5,7 @@ import { metricText, natural, percent, plural, title, unitOf } from "./units.js"
 /** "12 of 12 tasks proven optimal; resnet18 within 1.07 % of its bound, because each task is optimised alone". */
 export function headline(run) {
   const { best, bound, tasks, workload } = run;
-  const solved = tasks.filter((task) => typeof task.best.score === "number").length;
-  if (typeof best.score !== "number" && solved > 0 && solved < tasks.length)
-    return `${solved} of ${plural(tasks.length, "task")} have a feasible plan; nearest miss of the others: ${best.reason ?? "unknown"}`;
-  if (typeof best.score !== "number") return `No feasible plan: ${best.reason ?? "none was found"}`;
+  if (typeof best.score !== "number") return withoutPlan(run);
   const whole = workload.name ?? "the whole";
   const proven = tasks.filter((task) => task.bound.proven).length;
   const scope = bound.scope ? ` (among ${bound.scope})` : "";
@@ -22,6 +19,28 @@ export function headline(run) {
   ];
   return parts.filter(Boolean).join("; ");
 }
+
+/** Tasks that nobody came to are not infeasible. */
+function withoutPlan({ best, tasks, summary, isFinished }) {
+  const missing = tasks.filter((task) => typeof task.best.score !== "number");
+  const solved = tasks.length - missing.length;
+  const open = missing.filter(isUnsearched).length;
+  const reason = open > 0 ? missing.find((task) => !isUnsearched(task))?.best.reason : best.reason;
+  const isFailed = missing.length > open;
+  if (solved === 0 && open === 0) return `No feasible plan: ${reason ?? "none was found"}`;
+  return [
+    solved > 0 ? `${solved} of ${plural(tasks.length, "task")} have a feasible plan` : "No feasible plan",
+    open > 0 && `${plural(open, "task")} not searched (${STOPPED[summary.stopped] ?? summary.stopped ?? "unknown"})`,
+    isFailed && (isFinished ? `nearest miss of the others: ${reason ?? "unknown"}` : "the run has not ended"),
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
+/** The run ended before it came to this task. */
+export const isUnsearched = (task) => task.evaluations === 0 && typeof task.best.score !== "number";
+
+export const STOPPED = { budget: "budget spent", time: "time up", gap: "gap reached" };
 
 function gapText({ bound, tasks, isFinished }, within, scope, proven) {
   const end = isFinished ? "" : "; the run has not ended";

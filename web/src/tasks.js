@@ -2,6 +2,7 @@
 import { h, panel } from "./dom.js";
 import { gapBar, gapLegend } from "./gap.js";
 import { quantity } from "./head.js";
+import { isUnsearched } from "./headline.js";
 import { sortableTable } from "./table.js";
 import { helpOf, natural, title, unitOf } from "./units.js";
 
@@ -30,6 +31,7 @@ export function taskColumns(run) {
           { class: "task-name" },
           task.name,
           task.bound.proven && h("span", { class: "badge", title: "proven optimal" }, "proven"),
+          isUnsearched(task) && h("span", { class: "muted small" }, " not searched"),
         ),
     },
     {
