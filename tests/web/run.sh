@@ -489,7 +489,7 @@ if make_page "$folder/strangers" "$folder/sized" "$folder/other-workload" "$fold
     says_text strangers "$folder/strangers.dom" 'schedule: resnet18 on s256' 'map: vgg16 on s256'
 fi
 audit all-panels "$folder/one/report.html"
-audit several-runs "$folder/strangers/report.html" "$folder/pairs/report.html"
+audit several-runs "$folder/strangers/report.html" "$folder/pairs/report.html" "$folder/many/report.html" "$folder/swept/report.html"
 # With one of them a rival comes on another platform: two points, not five.
 as 's/s256/s64/; s/0b86ad1f33c09e52/3333333333333333/' "$folder/sized" "$folder/rival"
 if make_page "$folder/rivals" "$folder/sized" "$folder/rival" "$folder/other-workload" "$folder/other-problem" &&
@@ -732,7 +732,8 @@ if "$program" place resnet18 --platform four-v100-nvlink --budget 200 --quiet -o
     same "schedule: colours" "$(colours "$folder/schedule.dom" graph)" "core,model,cycles,waits for memory,bytes moved,energy"
     same "place: colours" "$(colours "$folder/place.dom" placement)" "unit,memory that stays taken,size of the result,time"
     same "split: colours" "$(colours "$folder/split.dom" graph)" "unit,cycles,energy,channels on digital,channels on analog"
-    audit networks "$folder/real/report.html#task=3" "$folder/schedule/report.html" "$folder/place/report.html" "$folder/split/report.html"
+    audit networks "$folder/real/report.html#task=3" "$folder/schedule/report.html" "$folder/place/report.html" "$folder/split/report.html" \
+        "$folder/codesign/report.html"
 else
     fail "a network was not placed, split or designed for: $(cat "$folder/place.messages" "$folder/split.messages" "$folder/codesign.messages" 2>/dev/null | head -n 1)"
 fi

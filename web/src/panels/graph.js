@@ -251,13 +251,19 @@ function rowBox({ left, right, top, bottom }, { nodes, lines }, paint, graph, sh
   );
 }
 
-/** Long names lose their beginning, at a border of their parts where there is one; in a narrow window more of it. */
+/** Long names lose their beginning, at a border of their parts where one is near; in a narrow window more of it. */
 function label(node, width) {
   const most = width < 560 ? 16 : 26;
-  const end = node.name.slice(-most + 1);
+  const end = node.name.slice(-most - 3);
   const border = end.slice(0, most / 2).search(/[/.:_]/);
-  const name = node.name.length > most ? `…${border >= 0 ? end.slice(border) : end}` : node.name;
+  const name = node.name.length > most ? `…${border >= 0 ? end.slice(border) : node.name.slice(-most + 1)}` : node.name;
   return `${name}${node.isBlock ? ` (${node.members.length})` : ""}`;
+}
+
+/** What is read on a node is a part of what is heard of it, in whole words. */
+function heard({ label: seen }, [name, ...more]) {
+  if (!seen.startsWith("…")) return [seen, ...more].join(", ");
+  return [/^…[/.:_]/.test(seen) && name.endsWith(seen.slice(1)) ? null : seen.slice(1), name, ...more].filter(Boolean).join(", ");
 }
 
 const path = (points) =>
@@ -311,7 +317,7 @@ function nodeBox(node, paint, graph, show) {
       role: act && "button",
       tabindex: act && "-1",
       "data-task": node.task,
-      "aria-label": act && about.join(", "),
+      "aria-label": act && heard(node, about),
       onclick: act,
       onkeydown: act && ((event) => onKey(event, act)),
     },
