@@ -13,6 +13,17 @@
       if (element.getBoundingClientRect().right > innerWidth + 1 && !element.closest(SCROLLED)) say(`too wide: ${about(element)}`);
   }
 
+  /** Numbers and names of one drawing stand apart. */
+  function overlaps() {
+    for (const drawing of document.querySelectorAll(".scatter svg"))
+      for (const kind of [".tick", ".point-name"]) {
+        const boxes = [...drawing.querySelectorAll(kind)].map((element) => [element, element.getBoundingClientRect()]);
+        const isOver = (a, b) => a.right > b.left + 1 && b.right > a.left + 1 && a.bottom > b.top + 4 && b.bottom > a.top + 4;
+        for (const [element, box] of boxes)
+          if (boxes.some(([other, its]) => other !== element && isOver(box, its))) say(`overlaps: ${kind} ${about(element)}`);
+      }
+  }
+
   const numbers = (text) => (text.match(/-?[\d.]+(e-?\d+)?/g) ?? []).map(Number);
   /** [r, g, b, alpha] from 0 to 1, of rgb(...) and of color(srgb ...). */
   function rgba(text) {
@@ -28,7 +39,7 @@
   function groundOf(element) {
     for (let at = element; at; at = at.parentElement) {
       const style = getComputedStyle(at);
-      if (style.backgroundImage !== "none") return null;
+      if (style.backgroundImage !== "none" && !at.matches(".table-box")) return null; // those have shadows at their ends
       const ground = rgba(style.backgroundColor);
       if (ground[3] === 1) return ground;
       if (ground[3] > 0) return null;
@@ -79,6 +90,7 @@
     still.textContent = "* { transition: none !important; }";
     document.head.append(still);
     overflow();
+    overlaps();
     keyboard();
     for (const theme of ["light", "dark"]) {
       if (document.documentElement.dataset.theme !== theme) document.querySelector(".theme").click();

@@ -30,17 +30,26 @@ function logTicks(low, high, wanted) {
     const ticks = ticksOf(steps, 1);
     if (ticks.length <= Math.max(2, wanted)) return ticks.length >= Math.min(3, wanted) ? ticks : null;
   }
-  return ticksOf([1], Math.max(2, Math.ceil((to - from) / wanted)));
+  // every second power, or third, ..., as long as two of them fit
+  let stride = Math.max(2, Math.ceil((to - from) / wanted));
+  while (stride > 1 && ticksOf([1], stride).length < 2) stride--;
+  return ticksOf([1], stride);
 }
 
 function evenTicks(low, high, wanted) {
   const raw = (high - low) / wanted;
   const scale = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].find((factor) => factor * scale >= raw) * scale;
+  const factors = [0.5, 1, 2, 5, 10];
+  const wide = factors.findIndex((factor) => factor * scale >= raw);
+  // of few ticks a step that is too wide may leave one
+  const found = [factors[wide], factors[wide - 1]].map((factor) => ticksBetween(low, high, factor * scale)).find((ticks) => ticks.length > 1);
+  return found ?? [low, high];
+}
+
+function ticksBetween(low, high, step) {
   const ticks = [];
-  for (let index = Math.ceil(low / step); index * step <= high * (1 + 1e-12); index++)
-    ticks.push(index * step);
-  return ticks.length > 1 ? ticks : [low, high];
+  for (let index = Math.ceil(low / step); index * step <= high * (1 + 1e-12); index++) ticks.push(index * step);
+  return ticks;
 }
 
 const LETTER = 7; // width in pixels, roughly

@@ -86,17 +86,17 @@ static int by_time(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Shares of the depth that are in use, from event to event. */
+/* Bytes in use, from event to event. */
 static int make_segments(Show *show, double *segments)
 {
-    const int *depth = show->task->core.depth;
-    double     inp = 0, wgt = 0, acc = 0;
-    int        count = 0;
+    const MerVtaCore *core = &show->task->core;
+    double            inp = 0, wgt = 0, acc = 0;
+    int               count = 0;
     qsort(show->events, (size_t)show->event_count, sizeof(Event), by_time);
     for (int e = 0; e < show->event_count; e++) {
-        inp += show->events[e].inp / depth[MER_VTA_INP];
-        wgt += show->events[e].wgt / depth[MER_VTA_WGT];
-        acc += show->events[e].acc / depth[MER_VTA_ACC];
+        inp += show->events[e].inp * core->element[MER_VTA_INP];
+        wgt += show->events[e].wgt * core->element[MER_VTA_WGT];
+        acc += show->events[e].acc * core->element[MER_VTA_ACC];
         double to = e + 1 < show->event_count ? show->events[e + 1].at : show->events[e].at;
         if (to > show->events[e].at) {
             double *row = segments + 5 * count++;
@@ -123,12 +123,15 @@ static void show_stages(Show *show, const MerVtaSchedule *schedule, const MerVta
     show->items = MER_ARRAY(show->arena, MerViewItem, MOST_ITEMS);
     show->events = MER_ARRAY(show->arena, Event, MOST_EVENTS);
     mer_vta_walk(&show->task->core, timing, stream.list, stream.count, &time, watch, show, NULL);
-    double      *segments = MER_ARRAY(show->arena, double, 5 * (MOST_EVENTS + 1));
-    MerViewAreas fill = {.title = "SRAM in use",
-                         .unit = "share",
-                         .series = memories,
-                         .series_count = 3,
-                         .segments = segments};
+    const int64_t *bytes = show->task->core.bytes;
+    double        *segments = MER_ARRAY(show->arena, double, 5 * (MOST_EVENTS + 1));
+    MerViewAreas   fill = {.title = "SRAM in use",
+                           .unit = "B",
+                           .limit =
+                               (double)(bytes[MER_VTA_INP] + bytes[MER_VTA_WGT] + bytes[MER_VTA_ACC]),
+                           .series = memories,
+                           .series_count = 3,
+                           .segments = segments};
     fill.segment_count = make_segments(show, segments);
     const char *help = mer_arena_format(
         show->arena,

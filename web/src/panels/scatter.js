@@ -7,6 +7,7 @@ import { saveTools, withUnit } from "../save.js";
 import { full, labels, plural, short, title } from "../units.js";
 
 const HEIGHT = 320;
+const APART = 6; // pixels between names
 const EDGE = { top: 14, right: 20, bottom: 46 };
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
@@ -125,7 +126,8 @@ function picture(scene, view, width) {
   const left = Math.max(64, 32 + 6.8 * Math.max(...textsY.map((text) => text.length)));
   const toX = (value) => left + scaleX.place(value) * (width - left - EDGE.right);
   const toY = (value) => HEIGHT - EDGE.bottom - scaleY.place(value) * (HEIGHT - EDGE.top - EDGE.bottom);
-  const ticksX = scaleX.ticks(Math.max(2, Math.floor((width - left) / 100)));
+  const allX = scaleX.ticks(Math.max(2, Math.floor((width - left) / 100)));
+  const ticksX = thinned(allX, labels(allX, (tick, more) => short(tick, x.unit, more)), toX);
   const textsX = labels(ticksX, (tick, more) => short(tick, x.unit, more));
   const shown = scene.points.filter(
     (point) => isNumber(point.values[x.at]) && isNumber(point.values[y.at]),
@@ -166,6 +168,14 @@ function picture(scene, view, width) {
       .sort((a, b) => weightOf(a, front) - weightOf(b, front))
       .map((point) => pointOf(point, tools, named.get(point))),
   );
+}
+
+/** Every tick, or every second, ..., so that no text runs into the next. */
+function thinned(ticks, texts, toX) {
+  const isClose = (at, next) => toX(ticks[next]) - toX(ticks[at]) < 3.4 * (texts[at].length + texts[next].length) + APART;
+  let every = 1;
+  while (every < ticks.length && ticks.some((_, at) => at + every < ticks.length && isClose(at, at + every))) every++;
+  return ticks.filter((_, at) => at % every === 0);
 }
 
 /** Labels at the right end move in rather than being cut. */
@@ -213,16 +223,22 @@ function nameable({ x, y, toX, toY, shown, front, left: least, right }) {
   for (const point of named.sort((a, b) => weightOf(b, front) - weightOf(a, front)).slice(0, 60)) {
     const wide = String(point.name).length * 6.6;
     const [a, b] = [toX(point.values[x.at]), toY(point.values[y.at])];
-    for (const side of [1, -1]) {
-      const left = side > 0 ? a + 9 : a - 9 - wide;
-      const box = { left, right: left + wide, top: b - 14, bottom: b };
+    const middle = Math.max(least, Math.min(a - wide / 2, right - wide));
+    const sides = [
+      { left: a + 9, x: a + 9, y: b - 4, anchor: "start" },
+      { left: a - 9 - wide, x: a - 9, y: b - 4, anchor: "end" },
+      // a marked point has its name above or below itself where there is no place beside it
+      ...(point.marked ? [b - 12, b + 20].map((y) => ({ left: middle, x: middle, y, anchor: "start" })) : []),
+    ];
+    for (const { left, ...place } of sides) {
+      const box = { left, right: left + wide, top: place.y - 10, bottom: place.y + 4 };
       const isFree = taken.every(
-        (one) => box.right < one.left || box.left > one.right || box.bottom < one.top || box.top > one.bottom,
+        (one) => box.right + APART < one.left || box.left > one.right + APART || box.bottom < one.top || box.top > one.bottom,
       );
       const isOnDot = dots.some((dot) => dot.point !== point && dot.x > box.left - 6 && dot.x < box.right + 6 && dot.y > box.top - 4 && dot.y < box.bottom + 4);
       if (!isFree || (isOnDot && !point.marked) || box.right > right || box.left < least) continue;
       taken.push(box);
-      places.set(point, { x: a + 9 * side, y: b - 4, anchor: side > 0 ? "start" : "end" });
+      places.set(point, place);
       break;
     }
   }

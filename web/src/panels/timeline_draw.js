@@ -16,7 +16,7 @@ const RIGHT = 12;
 export function makeLayout(scene, view) {
   const names = [
     ...scene.lanes.map((lane) => lane.name),
-    ...scene.stacks.flatMap((stack) => [stack.name ?? "", limitText(stack)]),
+    ...scene.stacks.flatMap((stack) => [stack.name ?? "", limitText(stack), ...stackTicks(stack).texts]),
   ];
   const longest = Math.max(...names.map((name) => String(name).length));
   const margin = Math.min(150, Math.max(scene.stacks.length > 0 ? 86 : 0, 18 + longest * 6.8));
@@ -217,12 +217,29 @@ function drawStack({ context, layout, ink }, stack, place, view) {
   }
 }
 
+/** Name, limit, and of the numbers those that they leave a place for. */
 function drawStackAxis(pen, stack, place) {
   const floor = pen.layout.floor(place);
-  if (stack.name) drawName(pen, stack.name, floor - STACK_HEIGHT + 8, "ink-soft");
-  if (typeof stack.limit === "number")
-    drawName(pen, limitText(stack), floor - (stack.limit / stack.top) * STACK_HEIGHT + 18);
-  drawName(pen, "0", floor - 4);
+  const toY = (value) => floor - (value / stack.top) * STACK_HEIGHT;
+  const taken = [];
+  const write = (text, y, name) => {
+    drawName(pen, text, y, name);
+    taken.push(y);
+  };
+  if (stack.name) write(stack.name, floor - STACK_HEIGHT + 8, "ink-soft");
+  if (typeof stack.limit === "number") write(limitText(stack), toY(stack.limit) + 18);
+  const { ticks, texts } = stackTicks(stack);
+  ticks.forEach((tick, at) => {
+    const y = tick === 0 ? floor - 4 : toY(tick);
+    if (taken.some((other) => Math.abs(other - y) < 14)) return;
+    write(texts[at], y);
+    pen.context.fillRect(pen.layout.margin - 5, toY(tick), 5, 1);
+  });
+}
+
+function stackTicks({ top, unit = "" }) {
+  const ticks = niceTicks(0, top, 3, false);
+  return { ticks, texts: labels(ticks, (tick, more) => short(tick, unit, more)) };
 }
 
 /** The chosen item with arrows from those it waits for and to those that wait for it, its deadline, and the
