@@ -51,13 +51,14 @@ export function geometricMean(curves, size) {
 export function curvesPanel(run, state) {
   const withCurve = run.tasks.filter((task) => task.curve.length > 0);
   if (run.tasks.every((task) => task.curve.length < 2)) return null; // no search: there is no way to draw
-  const several = withCurve.length > 1;
-  const end = endOf(withCurve);
+  const related = withCurve.filter((task) => ratioOf(task.best.score, task.bound.value ?? task.best.score, run.objective) !== null);
+  const several = related.length > 1;
+  const end = endOf(related);
   const view = { mode: several ? "all" : "task", isLogX: true, isLogY: true };
   const box = h("div", { class: "chart", "data-testid": "curves" });
   const draw = livingChart(box, () =>
     view.mode === "all"
-      ? drawAll(box, run, withCurve, state.task, view)
+      ? drawAll(box, run, related, state.task, view)
       : drawTask(box, run, run.tasks[state.task], view),
   );
   state.onTask(draw);

@@ -42,9 +42,14 @@ export const isUnsearched = (task) => task.evaluations === 0 && typeof task.best
 
 export const STOPPED = { budget: "budget spent", time: "time up", gap: "gap reached" };
 
-function gapText({ bound, tasks, isFinished }, within, scope, proven) {
+function gapText({ best, bound, objective, tasks, isFinished }, within, scope, proven) {
   const end = isFinished ? "" : "; the run has not ended";
-  if (typeof bound.gap !== "number") return `Best found, no bound to compare with${end}`;
+  const found = tasks.length > 1 && proven > 0 ? "best found" : "Best found";
+  const text = (score) => metricText(natural(score, objective), objective);
+  // there is no gap to a bound of 0
+  if (typeof bound.gap !== "number" && typeof bound.value === "number")
+    return `${found}: ${title(objective)} ${text(best.score)}, bound ${text(bound.value)}${end}`;
+  if (typeof bound.gap !== "number") return `${found}, no bound to compare with${end}`;
   const limit = `${within} ${percent(bound.gap)} of its bound${scope}`;
   if (tasks.length > 1 && proven === tasks.length && bound.gap > 0)
     return `${limit}, because each task is optimised alone`;
