@@ -102,7 +102,7 @@ export function cards(run) {
       h(
         "span",
         { "data-testid": "infeasible-count", "data-value": run.infeasibleCount },
-        `${count(run.infeasibleCount)} trials refused`,
+        `${count(run.infeasibleCount)} ${run.infeasibleCount === 1 ? "trial" : "trials"} refused`,
       ),
     ),
   );

@@ -52,6 +52,11 @@ static void write_text(const MerStudyTable *table, FILE *file, MerArena *arena)
     mer_text_table_print(text, file);
 }
 
+static const char *ending(int count)
+{
+    return count == 1 ? "" : "s";
+}
+
 MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, bool is_markdown,
                          FILE *file, MerArena *arena, MerError *error)
 {
@@ -60,10 +65,11 @@ MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, 
         MerStudyTable        tables[MER_STUDY_TABLES];
         int                  count;
         MER_TRY(mer_study_tables(group, options, arena, tables, &count, error));
-        const char *head =
-            mer_arena_format(arena, "%s%s\n\n%d tasks, %d optimizers, up to %d seeds each.",
-                             is_markdown ? "## " : "\n", group->title, group->task_count,
-                             group->method_count, mer_study_most_seeds(group));
+        const char *head = mer_arena_format(
+            arena, "%s%s\n\n%d task%s, %d optimizer%s, up to %d seed%s each.",
+            is_markdown ? "## " : "\n", group->title, group->task_count, ending(group->task_count),
+            group->method_count, ending(group->method_count), mer_study_most_seeds(group),
+            ending(mer_study_most_seeds(group)));
         if (group->hopeless > 0) {
             head = mer_arena_format(arena,
                                     "%s Left out: %d tasks for which no run found a feasible plan.",
