@@ -466,7 +466,7 @@ fi
 # One number: it is the axis, with the knee that the command and its table name.
 if "$program" map resnet18 --select 2,6,12 --sweep memories.GLB.words=8Ki..256Ki:x2 --quiet -o "$folder/swept" >/dev/null 2>"$folder/swept.messages" &&
     open_page "$folder/swept/report.html" "$folder/swept.dom"; then
-    knee=$(awk -F, '$NF == 1 { print $3 }' "$folder/swept/sweep.csv")
+    knee=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } $at["knee"] == 1 { print $3 }' "$folder/swept/sweep.csv")
     says_text swept "$folder/swept.dom" "knee: words=$((knee / 1024))Ki." ">words=$((knee / 1024))Ki, knee</text>"
     says_text swept "$folder/swept.dom" "aria-label=\"EDP against GLB.words, 6 points\""
 else
