@@ -76,9 +76,10 @@ bool mer_codesign_next_round(const MerWhole *rounds, int done, MerRound *round, 
 double mer_codesign_round_share(const MerProblem *problem, int round, int further)
 {
     const MerCodesignTask *task = mer_codesign_task(problem); /* NULL: kernels, one round */
-    return !task || task->mode != MER_HARDWARE_SHARED || further == 0 ? 1
-           : round == 0                                               ? 0.5
-                                                                      : 0.5 / further;
+    if (!task || task->mode != MER_HARDWARE_SHARED || further == 0) {
+        return round == 0;
+    }
+    return round == 0 ? 0.5 : 0.5 / further;
 }
 
 static bool is_shared(const MerWhole *round)

@@ -36,8 +36,9 @@ static bool goes_in_turn(const MerProblem *problem)
 
 double mer_place_round_share(const MerProblem *problem, int round, int further)
 {
-    (void)round, (void)further;
-    return goes_in_turn(problem) ? 1.0 / count_turns(mer_place_of(problem)) : 1;
+    int turns = goes_in_turn(problem) ? count_turns(mer_place_of(problem)) : 1;
+    turns = turns < 1 + further ? turns : 1 + further;
+    return round < turns ? 1.0 / turns : 0; /* nothing is kept for rounds that do not come */
 }
 
 bool mer_place_next_round(const MerWhole *rounds, int done, MerRound *round, MerArena *arena)

@@ -18,6 +18,13 @@ test "$(grep -o '"stopped":"time"' out | wc -l)" -ge 3
 below wall_s "$(number out wall_s)" 6 # 0.6, on a machine that may be busy
 says all/run.jsonl '"total_time_s":0.6'
 
+# Rounds that do not come keep nothing of it.
+for rounds in 'place resnet18' 'place resnet18 --in-turn'; do
+    expect 0 "$MERCATOR" $rounds --optimizer random --budget 100000000 --log improving --total-time 0.8 --quiet --no-report --json \
+        -o rounds --force
+    below 0.7 0.7 "$(number out wall_s)"
+done
+
 # The limit that comes first ends a search.
 expect 0 $map --total-time 60 --budget 40 --json -o budget
 says out '"evaluations":120,'
