@@ -142,6 +142,7 @@ static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const Me
                              "%s has no convolution or matrix product that a core can run",
                              graph->name);
     }
+    MER_TRY(mer_task_select_check(chosen->select, graph, error));
     for (int t = 0; t < found; t++) {
         int number = graph->ops[list[t].op].layer + 1; /* as `inspect` counts */
         if (mer_task_is_selected(chosen->select, number, list[t].name)) {
@@ -151,13 +152,8 @@ static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const Me
     }
     if (kept == 0) {
         const char *host = describe_host(problem, arena);
-        if (*host) {
-            return mer_error_set(error, MER_INVALID, "--select is \"%s\": %.*s", chosen->select,
-                                 (int)strcspn(host, "\n"), host);
-        }
-        return mer_error_set(error, MER_INVALID,
-                             "--select is \"%s\", expected layers in 1 .. %d of %s, or their names",
-                             chosen->select, graph->layer_count, graph->name);
+        return mer_error_set(error, MER_INVALID, "--select is \"%s\": %.*s", chosen->select,
+                             (int)strcspn(host, "\n"), *host ? host : "no layer of its own");
     }
     *shared = (MerCodesignShared){.count = kept, .tasks = list, .graph = graph, .arena = arena};
     *tasks = list;

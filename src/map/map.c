@@ -59,6 +59,11 @@ static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const Me
     const MerGraph *graph = problem->graph;
     MerTask        *list = MER_ARRAY(arena, MerTask, graph->layer_count + 1);
     *count = 0;
+    if (graph->layer_count == 0) {
+        return mer_error_set(error, MER_INVALID, "%s has no layer with multiplications to map",
+                             graph->name);
+    }
+    MER_TRY(mer_task_select_check(chosen->select, graph, error));
     for (int l = 0; l < graph->layer_count; l++) {
         const MerOp *op = &graph->ops[graph->layers[l].op];
         if (mer_task_is_selected(chosen->select, l + 1, op->name)) {
@@ -67,15 +72,6 @@ static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const Me
         }
     }
     *tasks = list;
-    if (graph->layer_count == 0) {
-        return mer_error_set(error, MER_INVALID, "%s has no layer with multiplications to map",
-                             graph->name);
-    }
-    if (*count == 0) {
-        return mer_error_set(error, MER_INVALID,
-                             "--select is \"%s\", expected layers in 1 .. %d of %s, or their names",
-                             chosen->select, graph->layer_count, graph->name);
-    }
     return MER_OK;
 }
 

@@ -42,6 +42,9 @@ bad 1 'unknown metric "lat", did you mean latency' map resnet18 --objective lat
 bad 1 'unknown metric "engery", did you mean energy' map resnet18 --objective engery
 bad 1 'objective accuracy needs accuracy' map resnet18 --objective accuracy
 bad 1 '--select is "99"' map resnet18 --select 99
+bad 1 '--select is "1,99" with "99", expected layers in 1 .. 12 of resnet18' map resnet18 --select 1,99
+bad 1 '--select is "3-99", expected layers in 1 .. 12' codesign resnet18 --select 3-99
+bad 1 '--select is "0-3", expected layers in 1 .. 12' map resnet18 --select 0-3
 bad 2 'unexpected argument --jsno' inspect resnet18 --jsno
 
 expect 0 "$MERCATOR" help map
