@@ -138,6 +138,9 @@ typedef struct MerOptimizerClass {
     bool makes_own_plan;
     /* true: `save` and `load` know MER_KEEP_ALL alone, what it learns is of no use to another search */
     bool has_no_policy;
+    /* true: it ends by a proof, or with the one plan it makes, mostly long before the budget, so that the
+     * trials that are left say nothing of the time that is left */
+    bool ends_itself;
     /* Exactly one of the two: a black box lives in src/opt, a solver (white box) in its problem's
      * folder. */
     MerStatus (*open)(void *state, const MerSearch *search, const void *options, MerError *error);

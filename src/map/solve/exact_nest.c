@@ -251,7 +251,8 @@ static bool break_ties(State *s)
     return true;
 }
 
-/* A nest that reaches the problem's bound ends the run: it is held back until ties are broken. */
+/* A nest that reaches the problem's bound is the optimum: only ties are left to be broken, and it is held back until
+ * they are, since it ends the run. */
 static bool is_held_back(const State *s)
 {
     const ExactSearch *search = &s->search;
@@ -271,6 +272,7 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     bool is_last = s->given->budget - s->proposed <= 1;
     while ((s->phase < CLOSED || break_ties(s)) && !search->is_stopped) {
         step(s);
+        s->phase = is_held_back(s) ? CLOSED : s->phase;
         bool is_due = search->finds > s->told_finds && !is_last && !is_held_back(s);
         if (is_due) {
             break;
@@ -353,6 +355,7 @@ const MerOptimizerClass mer_optimizer_exact_nest = {
     .options_size = sizeof(Options),
     .state_size = sizeof(State),
     .problem = "map",
+    .ends_itself = true,
     .open_problem = open_exact,
     .ask = ask,
     .tell = tell,

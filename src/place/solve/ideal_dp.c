@@ -117,6 +117,7 @@ const MerOptimizerClass mer_optimizer_ideal_dp = {
     .state_size = sizeof(State),
     .problem = "place",
     .makes_own_plan = true,
+    .ends_itself = true,
     .open_problem = open_ideal_dp,
     .ask = ask,
     .tell = tell,

@@ -173,6 +173,7 @@ const MerOptimizerClass mer_optimizer_local_search = {
     .state_size = sizeof(State),
     .problem = "place",
     .makes_own_plan = true,
+    .ends_itself = true,
     .open_problem = open_local_search,
     .ask = ask,
     .tell = tell,

@@ -296,6 +296,7 @@ const MerOptimizerClass mer_optimizer_pipedream = {
     .state_size = sizeof(State),
     .problem = "place",
     .makes_own_plan = true,
+    .ends_itself = true,
     .open_problem = open_pipedream,
     .ask = ask,
     .tell = tell,

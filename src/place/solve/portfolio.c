@@ -260,4 +260,5 @@ const MerOptimizerClass mer_optimizer_portfolio = {
     .ask = ask,
     .tell = tell,
     .proof = proof,
+    .ends_itself = true,
 };

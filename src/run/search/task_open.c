@@ -161,7 +161,9 @@ MerStatus mer_task_search_open(MerTaskSearch *s, MerError *error)
     describe(s);
     int64_t points =
         s->type->points ? s->type->points(mer_run_optimizer_options(run->spec, run->arena)) : 0;
-    s->expected = points > 0 && points < s->task->budget ? points : s->task->budget;
+    s->expected = s->type->ends_itself                     ? INT64_MAX
+                  : points > 0 && points < s->task->budget ? points
+                                                           : s->task->budget;
     if (problem->type->trainable) {
         MER_TRY(problem->type->trainable(problem, &s->trainable, error));
         s->search.trainable = &s->trainable;

@@ -255,5 +255,6 @@ const MerOptimizerClass mer_optimizer_exact_schedule = {
     .ask = ask,
     .tell = mer_list_tell,
     .makes_own_plan = true,
+    .ends_itself = true,
     .proof = proof,
 };

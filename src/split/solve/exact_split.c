@@ -126,6 +126,7 @@ static MerStatus open_energy(void *state, const MerSearch *search, const MerProb
         .state_size = sizeof(MerOneSplit),                                                         \
         .problem = "split",                                                                        \
         .makes_own_plan = true,                                                                    \
+        .ends_itself = true,                                                                       \
         .open_problem = opened,                                                                    \
         .ask = mer_one_split_ask,                                                                  \
         .tell = mer_one_split_tell,                                                                \
