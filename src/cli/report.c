@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct Request {
     const char **runs;
@@ -72,17 +73,36 @@ static MerStatus find_runs(const Request *request, int most, MerArena *arena, co
     return MER_OK;
 }
 
+/* Those of `runs` that have a summary; it is told how many have none. */
+static MerStatus keep_ended(const Request *request, MerArena *arena, const char **runs, int *count,
+                            MerError *error)
+{
+    int kept = 0, all = *count;
+    for (int r = 0; r < all; r++) {
+        if (access(mer_arena_format(arena, "%s/summary.json", runs[r]), F_OK) == 0) {
+            runs[kept++] = runs[r];
+        }
+    }
+    *count = kept;
+    if (kept == 0) {
+        return mer_error_set(error, MER_NOT_FOUND,
+                             "%s: none of its runs has ended, expected one with summary.json",
+                             request->runs[0]);
+    }
+    if (kept < all) {
+        fprintf(stderr, "mercator: %d of %d runs have not ended and are left out\n", all - kept,
+                all);
+    }
+    return MER_OK;
+}
+
 /* Tables if they are asked for, else one page of all runs; a folder of several gets it as it got its first one. */
 static MerStatus carry_out(const Request *request, MerArena *arena, MerError *error)
 {
     enum { MOST_IN_FOLDER = 100 };
     const char **runs = NULL;
     int          count = 0;
-    bool         is_page = !request->csv && !request->results;
-    if (request->metrics) {
-        return mer_report_metrics(request->runs, request->count, request->metrics, request->over,
-                                  arena, stdout, error);
-    }
+    bool         is_page = !request->csv && !request->results && !request->metrics;
     MER_TRY(find_runs(request, is_page ? MOST_IN_FOLDER : 0, arena, &runs, &count, error));
     if (is_page) {
         const char *path = request->output ? request->output
@@ -95,6 +115,13 @@ static MerStatus carry_out(const Request *request, MerArena *arena, MerError *er
     if (request->csv) {
         MER_TRY(mer_report_csv(runs, count, request->csv, arena, error));
         printf("%s: the trials of %d run%s\n", request->csv, count, count == 1 ? "" : "s");
+    }
+    if (request->results || request->metrics) {
+        MER_TRY(keep_ended(request, arena, runs, &count, error));
+    }
+    if (request->metrics) {
+        return mer_report_metrics(runs, count, request->metrics, request->over, arena, stdout,
+                                  error);
     }
     if (request->results) {
         MER_TRY(mer_report_results(runs, count, request->results, error));

@@ -44,7 +44,7 @@ one_line err
 test ! -e none.csv
 rm alone/summary.json
 expect 1 "$MERCATOR" report alone --results none.csv
-says err 'alone/summary.json'
+says err 'alone: none of its runs has ended, expected one with summary.json'
 test ! -e none.csv
 
 # A folder of folders: sweeps stand among runs. It says what it wrote.
@@ -57,3 +57,15 @@ expect 2 "$MERCATOR" report alone --xlsx x
 says err 'unknown option --xlsx, use mercator report DIR --results FILE.csv'
 expect 2 "$MERCATOR" report alone --result x
 says err 'did you mean --results'
+
+# A run that has not ended has no results; those of the others are told.
+expect 0 "$MERCATOR" map net.csv --platform s256 --optimizer random --budget 10 --seed 1-3 --quiet --no-report -o ended
+rm ended/002/summary.json
+expect 0 "$MERCATOR" report ended --results ended.csv
+test "$(cut -d , -f 1 ended.csv | sort -u | wc -l)" -eq 3
+says err 'mercator: 1 of 3 runs have not ended and are left out'
+expect 0 "$MERCATOR" report ended --metrics edp
+says out '| 2 |'
+rm ended/00?/summary.json
+expect 1 "$MERCATOR" report ended --metrics edp
+says err 'ended: none of its runs has ended'

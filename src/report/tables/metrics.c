@@ -136,17 +136,6 @@ static MerStatus add_run(Table *table, const char *path, MerError *error)
     return MER_OK;
 }
 
-static MerStatus add_path(Table *table, const char *path, MerError *error)
-{
-    const char **runs = NULL;
-    int          count = 0;
-    MER_TRY(mer_report_find_runs(path, table->arena, &runs, &count, error));
-    for (int i = 0; i < count; i++) {
-        MER_TRY(add_run(table, runs[i], error));
-    }
-    return MER_OK;
-}
-
 static bool is_equal(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -344,7 +333,7 @@ static MerStatus read_over(Table *table, const char *over, MerError *error)
     return MER_OK;
 }
 
-MerStatus mer_report_metrics(const char *const *paths, int count, const char *metrics,
+MerStatus mer_report_metrics(const char *const *runs, int count, const char *metrics,
                              const char *over, MerArena *arena, FILE *file, MerError *error)
 {
     Table    table = {.arena = arena};
@@ -352,7 +341,7 @@ MerStatus mer_report_metrics(const char *const *paths, int count, const char *me
     error = error ? error : &ignored;
     MER_TRY(read_names(&table, metrics, error));
     for (int i = 0; i < count; i++) {
-        MER_TRY(add_path(&table, paths[i], error));
+        MER_TRY(add_run(&table, runs[i], error));
     }
     choose_columns(&table);
     MER_TRY(over ? read_over(&table, over, error) : MER_OK);
