@@ -174,6 +174,7 @@ typedef struct MerRunResult {
     MerDecisionTimes decisions; /* over all tasks; count 0: the optimizer timed none */
     MerPhaseTimes    training;  /* over all tasks, of all sittings */
     bool             is_reproducible, is_feasible;
+    bool             has_ended; /* though an exporter may have failed: then that is the error */
     MerMetric        objective; /* MER_METRIC_COUNT for an expression */
     const char      *objective_text;
     const char      *description; /* of the whole, by the problem; NULL: none */

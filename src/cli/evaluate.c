@@ -77,6 +77,12 @@ static MerStatus check_folders(const MerEvaluateRequest *request, MerArena *aren
             return mer_error_set(error, MER_INVALID, "%s holds several runs, expected one: %s",
                                  request->inputs[i], first);
         }
+        if (mer_report_is_run(request->inputs[i], arena)) {
+            return mer_error_set(error, MER_INVALID,
+                                 "%s has no plan file: the run has not ended, or found no plan; "
+                                 "--resume %s goes on",
+                                 request->inputs[i], request->inputs[i]);
+        }
     }
     return MER_OK;
 }
@@ -186,6 +192,12 @@ static void write_total(const MerRunResult *result, MerJson *json)
     mer_json_bool(json, "feasible", result->is_feasible);
     if (result->is_feasible) {
         mer_write_metrics(json, result->total.best.value);
+    } else {
+        int t = 0;
+        while (t < result->task_count - 1 && result->tasks[t].best.feasible) {
+            t++;
+        }
+        mer_json_text(json, "reason", result->tasks[t].best.reason);
     }
     mer_json_end_object(json);
     write_bound(&result->total, json);
@@ -200,9 +212,7 @@ static void print_json(const MerEvaluation *evaluation, const MerRunResult *resu
     mer_json_text(&json, "platform",
                   evaluation->spec.platform ? evaluation->spec.platform->name : "none");
     mer_json_text(&json, "evaluator", evaluation->spec.evaluator->name);
-    if (has_total(result)) {
-        write_total(result, &json);
-    }
+    write_total(result, &json);
     mer_json_array(&json, "tasks");
     for (int t = 0; t < evaluation->count; t++) {
         write_task(&result->tasks[t], evaluation->given[t].detail, &json);

@@ -1,6 +1,7 @@
 /* Plan files (docs/formats.md, "Plan files"): what they name is read as experiment files are. The workload is what the tasks
  * carry, or it is read again and must be the same one; the platform is the one that the run left beside the plan. */
 #include "cli/evaluate_input.h"
+#include "cli/request.h"
 
 #include "base/option_json.h"
 #include "mercator/import.h"
@@ -8,6 +9,7 @@
 #include "mercator/text.h"
 #include "run/experiment/experiment.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -154,6 +156,24 @@ static MerStatus read_head(MerYaml *root, MerEvaluateRequest *request, MerEvalua
     return mer_yaml_finish(root, error);
 }
 
+/* What a run wrote that was interrupted, or found no plan for some tasks. */
+static MerStatus warn_of_missing(MerYaml *root, int tasks, MerArena *arena, MerError *error)
+{
+    MerYaml *best = mer_yaml_get(root, "best");
+    MerYaml *flag = best && best->kind == MER_YAML_MAP ? mer_yaml_get(best, "feasible") : NULL;
+    bool     is_whole = true;
+    MER_TRY(flag ? mer_yaml_bool(flag, &is_whole, error) : MER_OK);
+    if (!is_whole) {
+        mer_request_warn(
+            NULL,
+            mer_arena_format(arena,
+                             "%s: other tasks of its run have no plan; totals are of the %d in "
+                             "the file",
+                             root->file, tasks));
+    }
+    return MER_OK;
+}
+
 /* `name` in the folder of the plan file. */
 static const char *beside(const MerYaml *root, const char *name, MerArena *arena)
 {
@@ -197,6 +217,27 @@ static MerStatus check_hash(MerYaml *input, uint64_t hash, const char *what, Mer
                           found);
 }
 
+/* Relative paths, those within a list of jobs too, are also looked for where the run was started. */
+static MerStatus import_workload(const MerYaml *root, const char *path,
+                                 const MerImportOptions *options, MerArena *arena, MerGraph **graph,
+                                 MerError *error)
+{
+    MerStatus   status = mer_graph_import(path, options, arena, graph, error);
+    const char *start = status == MER_OK ? NULL : mer_cli_start_of(beside(root, ".", arena), arena);
+    int         here = start ? open(".", O_RDONLY | O_CLOEXEC) : -1;
+    if (here >= 0 && chdir(start) == 0) {
+        bool is_found = mer_graph_import(path, options, arena, graph, NULL) == MER_OK;
+        status = is_found ? MER_OK : status;
+        if (fchdir(here) != 0) {
+            status = mer_error_set(error, MER_IO, "the folder of this command is gone");
+        }
+    }
+    if (here >= 0) {
+        close(here);
+    }
+    return status;
+}
+
 /* From --workload, or from the path in the plan, as it stands or beside the plan. */
 static MerStatus read_workload(MerEvaluation *evaluation, const MerEvaluateRequest *request,
                                MerYaml *root, MerError *error)
@@ -220,7 +261,7 @@ static MerStatus read_workload(MerEvaluation *evaluation, const MerEvaluateReque
     MerImportOptions options = {0};
     MerTexts         dims = {request->dim_count, request->dims};
     MER_TRY(mer_experiment_dims(&dims, &options, evaluation->arena, error));
-    if (mer_graph_import(path, &options, evaluation->arena, &graph, &why) != MER_OK) {
+    if (import_workload(root, path, &options, evaluation->arena, &graph, &why) != MER_OK) {
         return mer_yaml_error(input, error, "cannot read the workload of this plan: %s%s",
                               why.message, request->workload ? "" : "; give --workload FILE");
     }
@@ -316,16 +357,31 @@ static MerStatus take_tasks(MerEvaluation *evaluation, const MerEvaluateRequest 
     return MER_OK;
 }
 
-/* The platform that the run left beside the plan, if it is still that one; else the one that it names. */
-static const char *find_platform(MerYaml *root, const char *named, MerArena *arena)
+/* The platform that the run left beside the plan, if it is still that one, or the one that the plan names. What is
+ * wrong with the first matters where the second is not known. */
+static MerStatus find_platform(MerYaml *root, const char **named, MerArena *arena, MerError *error)
 {
     MerYaml           *input = mer_yaml_get(root, "platform");
     const char        *path = beside(root, "platform.yaml", arena);
     const MerPlatform *platform;
-    bool               is_beside = input && input->kind == MER_YAML_MAP && exists(path) &&
-                     mer_platform_read(path, arena, &platform, NULL) == MER_OK &&
-                     check_hash(input, platform->hash, path, NULL) == MER_OK;
-    return is_beside ? path : named;
+    MerError           why = {0};
+    if (!*named || !exists(path)) {
+        return MER_OK;
+    }
+    MerStatus status = mer_platform_read(path, arena, &platform, &why);
+    if (status == MER_OK && input->kind == MER_YAML_MAP) {
+        status = check_hash(input, platform->hash, path, &why);
+    } else if (status == MER_OK && strcmp(platform->name, *named) != 0) {
+        status = mer_yaml_error(input, &why, "the plan is of platform %s, but %s is %s", *named,
+                                path, platform->name);
+    }
+    if (status == MER_OK) {
+        *named = path;
+        return MER_OK;
+    }
+    return mer_platform_read(*named, arena, &platform, NULL) == MER_OK
+               ? MER_OK
+               : mer_error_set(error, status, "%s", why.message);
 }
 
 MerStatus mer_evaluate_open_plan(MerEvaluation *evaluation, const MerEvaluateRequest *given,
@@ -341,6 +397,7 @@ MerStatus mer_evaluate_open_plan(MerEvaluation *evaluation, const MerEvaluateReq
     if (tasks->count == 0) {
         return mer_yaml_expected(tasks, error, "at least one task");
     }
+    MER_TRY(warn_of_missing(root, tasks->count, evaluation->arena, error));
     MER_TRY(check_options(root, &request, &names, evaluation->arena, error));
     MerReference own = request.options;
     MER_TRY(mer_evaluate_join_options(mer_yaml_get(root, "options"), &own, &request.options,
@@ -358,7 +415,9 @@ MerStatus mer_evaluate_open_plan(MerEvaluation *evaluation, const MerEvaluateReq
     } else {
         MER_TRY(read_workload(evaluation, &request, root, error));
     }
-    names.platform = find_platform(root, names.platform, evaluation->arena);
+    if (!request.platform) {
+        MER_TRY(find_platform(root, &names.platform, evaluation->arena, error));
+    }
     MER_TRY(mer_evaluate_plugins(evaluation, &request, &names, error));
     MER_TRY(check_kind(evaluation, root, error));
     if (!request.platform && input && input->kind == MER_YAML_MAP && evaluation->spec.platform) {

@@ -64,6 +64,18 @@ static void go_to_start(const char *run, const char *clock, const char *start, M
                   clock, start, strerror(errno), here));
 }
 
+const char *mer_cli_start_of(const char *run, MerArena *arena)
+{
+    char *header = NULL;
+    bool  is_whole;
+    mer_file_first_line(file_of(run, "clock.jsonl", arena), arena, &header, &is_whole, NULL);
+    cJSON      *line = header ? cJSON_Parse(header) : NULL;
+    const char *start = mer_json_get_text(line, "directory", NULL);
+    start = start ? mer_arena_text(arena, start) : NULL;
+    cJSON_Delete(line);
+    return start;
+}
+
 MerStatus mer_cli_recall(const char *run, MerArena *arena, MerRecalled *recalled, MerError *error)
 {
     *recalled = (MerRecalled){.run = run};

@@ -53,6 +53,8 @@ typedef struct MerRecalled {
 /* Reads the command of the run in `run` (or of the first of several runs there) from clock.jsonl, and
  * goes to the directory it was started in, to which its relative paths belong; warns where it cannot. */
 MerStatus mer_cli_recall(const char *run, MerArena *arena, MerRecalled *recalled, MerError *error);
+/* The directory that the run in `run` was started in, NULL if nothing says so. */
+const char *mer_cli_start_of(const char *run, MerArena *arena);
 
 /* What is in the folder, if anything, is of this problem. */
 MerStatus mer_cli_check_resumed(const char *run, const char *problem, MerArena *arena,

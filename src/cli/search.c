@@ -55,7 +55,8 @@ static int run_one(const MerRequest *request, MerRunSpec *spec, MerArena *arena)
     MerRunResult result;
     MerStatus    status = mer_request_run(request, spec, arena, &result, &error);
     const char  *page = mer_arena_format(arena, "%s/report.html", spec->directory);
-    bool         was_interrupted = status == MER_OK && result.total.stopped &&
+    MerError     late = error; /* of an exporter, where all else is there */
+    bool         was_interrupted = result.has_ended && result.total.stopped &&
                            strcmp(result.total.stopped, "interrupted") == 0;
     bool has_report = !request->no_report;
     if (has_report && !mer_report_may_write(page)) {
@@ -63,8 +64,9 @@ static int run_one(const MerRequest *request, MerRunSpec *spec, MerArena *arena)
             NULL, mer_arena_format(arena, "%s stays as it is: it is not a page of ours", page));
         has_report = false;
     }
-    if (status == MER_OK && has_report) {
-        status = mer_report_page(&spec->directory, 1, NULL, page, arena, &error);
+    if (result.has_ended) {
+        status =
+            !has_report ? MER_OK : mer_report_page(&spec->directory, 1, NULL, page, arena, &error);
     }
     if (status != MER_OK) {
         return mer_cli_fail(&error);
@@ -75,11 +77,14 @@ static int run_one(const MerRequest *request, MerRunSpec *spec, MerArena *arena)
         mer_show_result(spec, &result, arena, stdout);
         printf("%s\n", has_report ? page : spec->directory);
     }
+    int code = late.status != MER_OK ? mer_cli_fail(&late) : MER_EXIT_DONE;
     if (was_interrupted) {
         mer_show_interrupted_run(request, &result, spec->directory);
         return MER_EXIT_INTERRUPTED;
     }
-    return result.is_feasible ? MER_EXIT_DONE : explain_failure(spec, &result, arena);
+    return code != MER_EXIT_DONE ? code
+           : result.is_feasible  ? MER_EXIT_DONE
+                                 : explain_failure(spec, &result, arena);
 }
 
 /* Several runs: DIR/001, DIR/002, ... and one page that compares them. Called again it goes on. */

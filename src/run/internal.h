@@ -110,8 +110,9 @@ void mer_run_add_work(MerTaskResult *total, const MerTaskResult *part); /* trial
 MerStatus mer_run_note_graph(MerRunState *run, MerError *error);
 MerStatus mer_run_write_plans(MerRunState *run, MerError *error); /* plan_file.c */
 /* After a search in vain: what is in the way, and the nearest miss, into the task's result. */
-void      mer_run_explain(MerRunState *run, MerRunTask *task); /* explain.c */
-MerStatus mer_run_export(MerRunState *run, MerError *error);   /* export.c */
+void mer_run_explain(MerRunState *run, MerRunTask *task); /* explain.c */
+/* Files that the user asked for and that cannot be made: `late`, and the others are. export_files.c */
+MerStatus mer_run_export(MerRunState *run, MerError *late, MerError *error);
 /* The evaluator's notes on the best plan as one JSON object; NULL if it has none. */
 const char *mer_run_detail(const MerRunTask *task, MerArena *arena);
 /* The evaluator's name with the options that differ from their defaults. */

@@ -188,10 +188,13 @@ static MerStatus finish(MerRunState *run, MerError *error)
     } else {
         MER_TRY(mer_run_note_graph(run, error));
     }
+    MerError late = {0};
     mer_run_add_up(run);
     MER_TRY(mer_run_write_plans(run, error));
-    MER_TRY(mer_run_export(run, error));
-    return mer_run_summary(run, error);
+    MER_TRY(mer_run_export(run, &late, error));
+    MER_TRY(mer_run_summary(run, error));
+    run->result->has_ended = true;
+    return late.status == MER_OK ? MER_OK : mer_error_set(error, late.status, "%s", late.message);
 }
 
 static MerStatus open_run(MerRunState *run, int most_tasks, MerError *error)

@@ -110,13 +110,15 @@ head -n 100 whole.front/run.jsonl >fast/run.jsonl
 expect 0 "$MERCATOR" schedule --resume fast --quiet --no-report
 cmp whole.front/run.jsonl fast/run.jsonl
 
-# The folder may move, as long as the workload is found: as named, or beside the plan.
+# The folder may move, as long as the workload is found: as named, where the run was started, or beside the plan.
 round jobs.yaml
 mkdir elsewhere
 mv run elsewhere/run
 expect 0 "$MERCATOR" evaluate elsewhere/run/schedule.yaml --json
 mkdir deep
 cd deep
+expect 0 "$MERCATOR" evaluate ../elsewhere/run/schedule.yaml
+rm ../elsewhere/run/clock.jsonl # it knows the directory
 expect 1 "$MERCATOR" evaluate ../elsewhere/run/schedule.yaml
 one_line err
 says err 'give --workload FILE'

@@ -74,8 +74,8 @@ static MerStatus write_to(MerRunState *run, const char *path, const MerExportFil
     for (int f = 0; f < files->count; f++) {
         const MerExportFile *file = &files->list[f];
         const char *to = is_folder ? mer_arena_format(run->arena, "%s/%s", path, file->name) : path;
-        if (is_folder) { /* names may have folders */
-            const char *slash = strrchr(to, '/');
+        const char *slash = strrchr(to, '/');
+        if (slash && slash > to) {
             MER_TRY(mer_directory_make(mer_arena_text_n(run->arena, to, (size_t)(slash - to)),
                                        run->arena, error));
         }
@@ -114,7 +114,9 @@ static MerStatus export_and_forget(MerRunState *run, const MerExporterClass *typ
     return status;
 }
 
-static MerStatus export_all(MerRunState *run, const MerExport *what, MerError *error)
+/* What was asked for and cannot be made is told in the end: the results do not need it. */
+static MerStatus export_all(MerRunState *run, const MerExport *what, MerError *late,
+                            MerError *error)
 {
     const MerRunSpec *spec = run->spec;
     for (const MerExporterClass *const *type = mer_exporters(); *type && what->count > 0; type++) {
@@ -126,13 +128,15 @@ static MerStatus export_all(MerRunState *run, const MerExport *what, MerError *e
         const MerExportRequest *asked = &spec->exports[e];
         bool                    is_there = !asked->path && asked->type->is_default;
         if (!is_there) {
-            MER_TRY(export_and_forget(run, asked->type, asked->path, true, what, error));
+            MerError own = {0};
+            export_and_forget(run, asked->type, asked->path, true, what, &own);
+            *late = late->status == MER_OK ? own : *late;
         }
     }
     return MER_OK;
 }
 
-MerStatus mer_run_export(MerRunState *run, MerError *error)
+MerStatus mer_run_export(MerRunState *run, MerError *late, MerError *error)
 {
     const MerRunSpec *spec = run->spec;
     if (!spec->directory && spec->export_count == 0) {
@@ -140,7 +144,7 @@ MerStatus mer_run_export(MerRunState *run, MerError *error)
     }
     MerArena *arena = mer_arena_new();
     MerExport what = describe(run, arena);
-    MerStatus status = export_all(run, &what, error);
+    MerStatus status = export_all(run, &what, late, error);
     mer_arena_free(arena);
     return status;
 }

@@ -58,12 +58,17 @@ static void write_line(const char *indent, const char *key, MerJson *json, FILE 
     mer_json_free(json);
 }
 
-static void write_cost(const MerTaskResult *result, const char *indent, FILE *file)
+static void write_cost(const MerTaskResult *result, bool is_feasible, const char *indent,
+                       FILE *file)
 {
     MerJson json = {0};
     mer_json_object(&json, NULL);
-    mer_json_real(&json, "score", result->score);
-    mer_write_metrics(&json, result->best.value);
+    if (is_feasible) {
+        mer_json_real(&json, "score", result->score);
+        mer_write_metrics(&json, result->best.value);
+    } else { /* of the whole: some tasks have no plan */
+        mer_json_bool(&json, "feasible", false);
+    }
     mer_json_end_object(&json);
     write_line(indent, "best", &json, file);
     mer_json_object(&json, NULL);
@@ -111,7 +116,7 @@ static void write_task(const MerTaskResult *result, FILE *file)
     cJSON *body = cJSON_Parse(result->body);
     write_quoted("  - name", result->task.name, file);
     fprintf(file, "    count: %lld\n", (long long)result->task.count);
-    write_cost(result, "    ", file);
+    write_cost(result, true, "    ", file);
     const cJSON *member;
     cJSON_ArrayForEach(member, body) write_member(member, "    ", file);
     cJSON_Delete(body);
@@ -132,7 +137,7 @@ static void write_plan_text(MerRunState *run, FILE *file)
     }
     write_quoted("evaluator", mer_run_evaluator_text(spec, run->arena), file);
     write_quoted("objective", run->objective.text, file);
-    write_cost(&run->result->total, "", file);
+    write_cost(&run->result->total, run->result->is_feasible, "", file);
     fprintf(file, "tasks:\n");
     for (int t = 0; t < run->task_count; t++) {
         if (run->result->tasks[t].body) {
