@@ -716,6 +716,16 @@ else
     fail "a search for several things failed: $(head -n 1 "$folder/front.messages")"
 fi
 
+# Of a task that occurs four times, too, the trials are drawn.
+if "$program" map resnet18 --select 2 --pareto cycles,energy --optimizer random --budget 6000 --quiet -o "$folder/often" >/dev/null 2>"$folder/often.messages" &&
+    open_page "$folder/often/report.html" "$folder/often.dom"; then
+    drawn=$(count_of "$folder/often.dom" front-point)
+    checks=$((checks + 1))
+    [ "$drawn" -ge 200 ] || fail "often: only $drawn trials are drawn"
+else
+    fail "a search of a task that occurs four times failed: $(head -n 1 "$folder/often.messages")"
+fi
+
 # A layer that waits for the reads of a memory with two ports is on the roof: 16 words of 2 bytes in a cycle.
 if "$program" map resnet18 --select 12 --quiet -o "$folder/roof" >/dev/null 2>"$folder/roof.messages" && open_page "$folder/roof/report.html" "$folder/roof.dom"; then
     same "map: bytes per cycle at the roof" "$(value_of "$folder/roof.dom" roofline-point | awk -F, '{ printf "%.6g", $2 / $1 }')" 32
