@@ -118,6 +118,7 @@ function drawAll(box, run, tasks, selected, view) {
     width: 2.25,
     isMain: true,
   });
+  const chosen = tasks.find((task) => task.index === selected); // may have no gap to draw
   const ends = curves.map((curve) => curve.at(-1)).filter((value) => value !== null);
   return lineChart(box, grid, lines, {
     ...view,
@@ -130,8 +131,8 @@ function drawAll(box, run, tasks, selected, view) {
     formatX: (x, more) => short(x, "", more),
     formatY: gapTick,
     formatValue: percent,
-    marks: marksOf(run, run.tasks[selected]),
-    hint: `Heavy line: geometric mean of ${tasks.length} tasks. Blue: ${run.tasks[selected].name}.${view.isLogY ? LEAST_GAP_TEXT : ""}`,
+    marks: chosen ? marksOf(run, chosen) : [],
+    hint: `Heavy line: geometric mean of ${tasks.length} tasks.${chosen ? ` Blue: ${chosen.name}.` : ""}${view.isLogY ? LEAST_GAP_TEXT : ""}`,
     label:
       `Gap to ${end} against evaluations for ${tasks.length} tasks; at the end between ` +
       `${percent(Math.min(...ends) - 1)} and ${percent(Math.max(...ends) - 1)}`,
