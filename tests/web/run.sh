@@ -742,7 +742,7 @@ if "$program" map resnet18 --select 3 --pareto cycles,energy --optimizer genetic
     checks=$((checks + 1))
     [ "$drawn" -ge 200 ] || fail "front: only $drawn trials are drawn"
     feasible=$((2500 - $(member "$folder/front/summary.json" infeasible count)))
-    says_text front "$folder/front.dom" "$drawn of $(echo $feasible | sed 's/...$/,&/') feasible evaluations, among them"
+    says_text front "$folder/front.dom" "$drawn of $(echo $feasible | sed 's/...$/,&/') feasible trials, among them"
     same "fronts: points of the first task" "$(count_of "$folder/fronts.dom" front-point)" \
         "$(member "$folder/fronts/summary.json" tasks 0 front | grep -o '"index"' | wc -l)"
 else
@@ -757,6 +757,24 @@ if "$program" map resnet18 --select 2 --pareto cycles,energy --optimizer random 
     [ "$drawn" -ge 200 ] || fail "often: only $drawn trials are drawn"
 else
     fail "a search of a task that occurs four times failed: $(head -n 1 "$folder/often.messages")"
+fi
+# With distinct plans counted there are more trials than evaluations: shares are of the trials. Of equal ones one is chosen.
+printf 'name,K,C,Y,X,R,S\na,4,2,2,2,1,1\n' >"$folder/tiny.csv"
+"$program" inspect s256 2>/dev/null | sed '/name: RF/s/words: 256/words: 6/' >"$folder/small.yaml"
+if (cd "$folder" && "$program" map tiny.csv --platform ./small.yaml --count distinct --pareto cycles,energy --optimizer random --budget 3000 --quiet \
+    -o distinct) >/dev/null 2>"$folder/distinct.messages" && open_page "$folder/distinct/report.html" "$folder/distinct.dom"; then
+    dom=$folder/distinct.dom
+    trials=$(member "$folder/distinct/summary.json" trials)
+    refused=$(member "$folder/distinct/summary.json" infeasible count)
+    checks=$((checks + 1))
+    [ "$refused" -gt 3000 ] || fail "distinct: $refused trials are refused, expected more than evaluations"
+    grouped() { echo "$1" | sed 's/...$/,&/'; }
+    says_text distinct "$dom" "$(count_of "$dom" front-point) of $(grouped $((trials - refused))) feasible trials, among them" \
+        "$(grouped "$refused") of $(grouped "$trials") trials." 'against trials, from'
+    same "distinct: infeasible" "$(value_of "$dom" infeasible-share)" "$(awk -v a="$refused" -v b="$trials" 'BEGIN { printf "%.17g", a / b }')"
+    same "distinct: chosen" "$(sed 's/</\n</g' "$dom" | grep -c 'class="point-name".*>chosen')" 1
+else
+    fail "a search that counts distinct plans failed: $(head -n 1 "$folder/distinct.messages")"
 fi
 
 # A layer that waits for the reads of a memory with two ports is on the roof: 16 words of 2 bytes in a cycle.

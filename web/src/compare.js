@@ -6,7 +6,7 @@ import { gapBar, gapLegend } from "./gap.js";
 import { drawnGap, endOf, gapTick, geometricMean, LEAST_GAP_TEXT, logGrid } from "./curves.js";
 import { quantity } from "./head.js";
 import { overview } from "./overview.js";
-import { alongGrid, gapOf, ratioOf } from "./run.js";
+import { alongGrid, gapOf, ratioOf, stepOf } from "./run.js";
 import { scatterPanel } from "./panels/scatter.js";
 import { medianInterval, quantile, rankTest, sortedQuantile } from "./stats.js";
 import { kneeOf, parametersOf, settingName, sweepMatrix, sweptNumber } from "./sweep.js";
@@ -350,7 +350,7 @@ function drawMethods(box, runs, methods, view, related) {
     isStepped: true,
     height: 380,
     name: "best so far by optimizer",
-    nameX: related ? "evaluations per task" : "evaluations",
+    nameX: `${stepOf(runs)}${related ? " per task" : ""}`,
     nameY: related ? `gap to ${end}` : `best ${title(runs[0].objective)}`,
     isCountX: true,
     formatX: (x, more) => short(x, "", more),
