@@ -22,6 +22,11 @@
         for (const [element, box] of boxes)
           if (boxes.some(([other, its]) => other !== element && isOver(box, its))) say(`overlaps: ${kind} ${about(element)}`);
       }
+    // a name may lie on points, and what a list is for stays beside it
+    for (const name of document.querySelectorAll(".point-name"))
+      if (!getComputedStyle(name).paintOrder.startsWith("stroke")) say(`on points: ${about(name)}`);
+    for (const list of document.querySelectorAll(".scatter .tools select"))
+      if (list.parentElement.clientHeight > list.offsetHeight + 8) say(`apart from its name: ${list.ariaLabel}`);
   }
 
   const numbers = (text) => (text.match(/-?[\d.]+(e-?\d+)?/g) ?? []).map(Number);
