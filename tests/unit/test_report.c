@@ -404,6 +404,21 @@ static void test_costs_of_trials_are_kept_where_there_is_a_front(void **state)
     assert_int_equal(fixture->run.cost_count, 0);
 }
 
+static void test_costs_are_kept_of_a_task_that_occurs_more_than_once(void **state)
+{
+    Fixture    *fixture = *state;
+    const char *log = HEADER COSTLY("0", "0", "{\"cycles\":1}") COSTLY("1", "0", "{\"cycles\":2}");
+    write_file(fixture, "summary.json",
+               "{\"front\":[],\"tasks\":[{\"count\":4,\"front\":[{\"index\":0,\"cycles\":1}]}]}");
+    assert_int_equal(read_run(fixture, log), MER_OK);
+    assert_int_equal(fixture->run.cost_count, 2);
+    /* of the first of two tasks, the other one not begun, the page draws the front alone */
+    write_file(fixture, "summary.json",
+               "{\"front\":[],\"tasks\":[{\"front\":[{\"index\":0,\"cycles\":1}]},{\"front\":[]}]}");
+    assert_int_equal(read_run(fixture, log), MER_OK);
+    assert_int_equal(fixture->run.cost_count, 0);
+}
+
 static void test_of_many_costs_some_are_kept_at_even_distances(void **state)
 {
     Fixture *fixture = *state;
@@ -548,6 +563,7 @@ int main(void)
         TEST(test_page_holds_data_that_cannot_end_its_element),
         TEST(test_page_of_several_runs_keeps_notes_apart),
         TEST(test_costs_of_trials_are_kept_where_there_is_a_front),
+        TEST(test_costs_are_kept_of_a_task_that_occurs_more_than_once),
         TEST(test_of_many_costs_some_are_kept_at_even_distances),
         TEST(test_page_for_a_missing_folder_is_refused),
         TEST(test_full_disk_keeps_the_old_page_and_leaves_nothing),

@@ -22,6 +22,27 @@
         for (const [element, box] of boxes)
           if (boxes.some(([other, its]) => other !== element && isOver(box, its))) say(`overlaps: ${kind} ${about(element)}`);
       }
+    // a name may lie on points, and what a list is for stays beside it
+    for (const name of document.querySelectorAll(".point-name"))
+      if (!getComputedStyle(name).paintOrder.startsWith("stroke")) say(`on points: ${about(name)}`);
+    for (const list of document.querySelectorAll(".scatter .tools select"))
+      if (list.parentElement.clientHeight > list.offsetHeight + 8) say(`apart from its name: ${list.ariaLabel}`);
+  }
+
+  /** Columns of one task stand below each other, their names inside the picture and apart. */
+  function columns() {
+    for (const box of document.querySelectorAll(".alltasks")) {
+      const pictures = [...box.querySelectorAll("svg.columns")];
+      const starts = pictures.map((one) => Math.round(one.querySelector(".column-back").getBoundingClientRect().left));
+      if (new Set(starts).size > 1) say(`columns start at ${starts.join(" and ")}`);
+      for (const one of pictures) {
+        const names = [...one.querySelectorAll(".column-name")];
+        const cut = names.find((name) => name.getBoundingClientRect().left < one.getBoundingClientRect().left - 1);
+        if (cut) say(`cut: ${about(cut)}`);
+        const [first, next] = names.map((name) => name.getBoundingClientRect().right);
+        if (next && (next - first) * Math.sin((40 * Math.PI) / 180) < 10) say(`names ${(next - first).toFixed(1)} apart: ${about(one)}`);
+      }
+    }
   }
 
   const numbers = (text) => (text.match(/-?[\d.]+(e-?\d+)?/g) ?? []).map(Number);
@@ -91,6 +112,7 @@
     document.head.append(still);
     overflow();
     overlaps();
+    columns();
     keyboard();
     for (const theme of ["light", "dark"]) {
       if (document.documentElement.dataset.theme !== theme) document.querySelector(".theme").click();

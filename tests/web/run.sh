@@ -383,6 +383,39 @@ if make_page "$folder/zero-page" "$folder/zero" && open_page "$folder/zero-page/
     says_text zero "$folder/zero.dom" 'data-testid="headline">Best found: EDP ' 'aria-label="Best edp of'
 fi
 
+# Tasks with a bound of 0 have no gap. The means are over the others, and say so; who is not drawn is not said to be blue.
+# zero_bounds PLACES FROM TO: a copy of a run with a bound of 0 in these places of its summary, 1: the whole, 2: the first task.
+zero_bounds() {
+    mkdir -p "$3"
+    cp "$2/run.jsonl" "$3"
+    edits=
+    for place in $1; do edits="$edits;s/\"bound\":{[^}]*}/\"bound\":{\"value\":0,\"kind\":\"zero\",\"scope\":\"\",\"gap\":null,\"proven\":false}/$place"; done
+    sed "${edits#;}" "$2/summary.json" >"$3/summary.json"
+}
+sh "$here/make_sample.sh" "$folder/bound-rival" genetic 1 100 3 || exit 1
+for case in 'one 3' 'two 3 4' 'every 2 3 4'; do
+    name=${case%% *}
+    zero_bounds "${case#* }" "$folder/bound-3" "$folder/zero-$name/annealing"
+    zero_bounds "${case#* }" "$folder/bound-rival" "$folder/zero-$name/genetic"
+    make_page "$folder/zero-$name-page" "$folder/zero-$name/annealing" "$folder/zero-$name/genetic" &&
+        open_page "$folder/zero-$name-page/report.html" "$folder/zero-$name.dom"
+done
+says_text zero-one "$folder/zero-one.dom" 'Gap to the bound, geometric mean over 2 of 3 tasks; the others have no gap, as their limit is 0 or unknown.'
+says_text zero-two "$folder/zero-two.dom" 'Gap to the bound of conv1, 1 of 3 tasks; the others have no gap'
+says_text zero-every "$folder/zero-every.dom" 'No task has a gap to draw'
+says_text bounds "$folder/zero-every.dom" 'resnet18 on s256, EDP.<'
+for name in one two; do
+    checks=$((checks + 1))
+    ends=$(grep -o 'aria-label="Gap to the bound by optimizer, at the end: [^"]*"' "$folder/zero-$name.dom" | head -n 1)
+    echo "$ends" | grep -q 'annealing [0-9.]*[^0-9]*%, genetic [0-9.]*[^0-9]*%"$' || fail "zero-$name: curves end at '$ends'"
+done
+if make_page "$folder/zero-alone" "$folder/zero-one/annealing" && open_page "$folder/zero-alone/report.html" "$folder/zero-alone.dom" &&
+    open_page "$folder/zero-alone/report.html#task=1" "$folder/zero-chosen.dom"; then
+    # the task with the most work is chosen, which has no gap
+    says_text zero-alone "$folder/zero-alone.dom" 'geometric mean of 2 tasks. A gap below'
+    says_text zero-chosen "$folder/zero-chosen.dom" 'geometric mean of 2 tasks. Blue: conv1. A gap below'
+fi
+
 # Where one task has no plan, the others are not passed over.
 mkdir -p "$folder/partly"
 cp "$folder/sample"/* "$folder/partly"
@@ -498,7 +531,7 @@ if make_page "$folder/strangers" "$folder/sized" "$folder/other-workload" "$fold
     says_text strangers "$folder/strangers.dom" 'schedule: resnet18 on s256' 'map: vgg16 on s256'
 fi
 audit all-panels "$folder/one/report.html"
-audit several-runs "$folder/strangers/report.html" "$folder/pairs/report.html" "$folder/many/report.html" "$folder/swept/report.html"
+audit several-runs "$folder/zero-one-page/report.html" "$folder/zero-every-page/report.html" "$folder/strangers/report.html" "$folder/pairs/report.html" "$folder/many/report.html" "$folder/swept/report.html"
 # With one of them a rival comes on another platform: two points, not five.
 as 's/s256/s64/; s/0b86ad1f33c09e52/3333333333333333/' "$folder/sized" "$folder/rival"
 if make_page "$folder/rivals" "$folder/sized" "$folder/rival" "$folder/other-workload" "$folder/other-problem" &&
@@ -709,11 +742,39 @@ if "$program" map resnet18 --select 3 --pareto cycles,energy --optimizer genetic
     checks=$((checks + 1))
     [ "$drawn" -ge 200 ] || fail "front: only $drawn trials are drawn"
     feasible=$((2500 - $(member "$folder/front/summary.json" infeasible count)))
-    says_text front "$folder/front.dom" "$drawn of $(echo $feasible | sed 's/...$/,&/') feasible evaluations, among them"
+    says_text front "$folder/front.dom" "$drawn of $(echo $feasible | sed 's/...$/,&/') feasible trials, among them"
     same "fronts: points of the first task" "$(count_of "$folder/fronts.dom" front-point)" \
         "$(member "$folder/fronts/summary.json" tasks 0 front | grep -o '"index"' | wc -l)"
 else
     fail "a search for several things failed: $(head -n 1 "$folder/front.messages")"
+fi
+
+# Of a task that occurs four times, too, the trials are drawn.
+if "$program" map resnet18 --select 2 --pareto cycles,energy --optimizer random --budget 6000 --quiet -o "$folder/often" >/dev/null 2>"$folder/often.messages" &&
+    open_page "$folder/often/report.html" "$folder/often.dom"; then
+    drawn=$(count_of "$folder/often.dom" front-point)
+    checks=$((checks + 1))
+    [ "$drawn" -ge 200 ] || fail "often: only $drawn trials are drawn"
+else
+    fail "a search of a task that occurs four times failed: $(head -n 1 "$folder/often.messages")"
+fi
+# With distinct plans counted there are more trials than evaluations: shares are of the trials. Of equal ones one is chosen.
+printf 'name,K,C,Y,X,R,S\na,4,2,2,2,1,1\n' >"$folder/tiny.csv"
+"$program" inspect s256 2>/dev/null | sed '/name: RF/s/words: 256/words: 6/' >"$folder/small.yaml"
+if (cd "$folder" && "$program" map tiny.csv --platform ./small.yaml --count distinct --pareto cycles,energy --optimizer random --budget 3000 --quiet \
+    -o distinct) >/dev/null 2>"$folder/distinct.messages" && open_page "$folder/distinct/report.html" "$folder/distinct.dom"; then
+    dom=$folder/distinct.dom
+    trials=$(member "$folder/distinct/summary.json" trials)
+    refused=$(member "$folder/distinct/summary.json" infeasible count)
+    checks=$((checks + 1))
+    [ "$refused" -gt 3000 ] || fail "distinct: $refused trials are refused, expected more than evaluations"
+    grouped() { echo "$1" | sed 's/...$/,&/'; }
+    says_text distinct "$dom" "$(count_of "$dom" front-point) of $(grouped $((trials - refused))) feasible trials, among them" \
+        "$(grouped "$refused") of $(grouped "$trials") trials." 'against trials, from'
+    same "distinct: infeasible" "$(value_of "$dom" infeasible-share)" "$(awk -v a="$refused" -v b="$trials" 'BEGIN { printf "%.17g", a / b }')"
+    same "distinct: chosen" "$(sed 's/</\n</g' "$dom" | grep -c 'class="point-name".*>chosen')" 1
+else
+    fail "a search that counts distinct plans failed: $(head -n 1 "$folder/distinct.messages")"
 fi
 
 # A layer that waits for the reads of a memory with two ports is on the roof: 16 words of 2 bytes in a cycle.

@@ -9,6 +9,7 @@ import { viewsOfKind } from "./views.js";
 const MOST = 120; // columns; of more tasks those that take the most
 const HEIGHT = 210;
 const LETTERS = 18; // of a name below its column
+const APART = 16; // names of columns closer than this would lie on each other
 const TIMES = new Set(["cycle", "s"]);
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
@@ -93,7 +94,9 @@ function charts(run, pick, chosen, metrics = drawnMetrics(run)) {
     { class: "alltasks", "data-testid": "alltasks" },
     data.map((one) => {
       const box = h("div", { class: "chart" });
-      const draw = () => box.clientWidth > 0 && box.replaceChildren(picture(one, box.clientWidth, pick, chosen()));
+      // columns of one task stand below each other
+      const left = (width) => Math.max(...data.map((each) => leftOf(each, width)));
+      const draw = () => box.clientWidth > 0 && box.replaceChildren(picture(one, box.clientWidth, left(box.clientWidth), pick, chosen()));
       watch(box, draw);
       marks.push(() => markChosen(box, chosen()));
       return h("div", {}, legend(one), box);
@@ -127,13 +130,27 @@ function table(data) {
   return [["task", "count", ...heading], ...rows];
 }
 
-function picture({ metric, unit, parts, total, columns }, width, pick, chosen) {
+/** The axis of values: {top, ticks, texts}. */
+function axisOf({ unit, columns }) {
   const top = Math.max(...columns.map(({ value }) => value), 1e-300);
   const ticks = niceTicks(0, top, 4, false);
-  const texts = labels(ticks, (tick, more) => short(tick, unit, more));
-  const left = Math.max(48, 30 + 6.8 * Math.max(...texts.map((text) => text.length)));
+  return { top, ticks, texts: labels(ticks, (tick, more) => short(tick, unit, more)) };
+}
+
+/** Room for the labels of the axis, and for names that reach beyond the first column. */
+function leftOf(data, width) {
+  const { columns } = data;
+  const axis = Math.max(48, 30 + 6.8 * Math.max(...axisOf(data).texts.map((text) => text.length)));
+  const step = (width - axis - 8) / columns.length;
+  const reach = columns.map(({ task }, at) => 5.2 * brief(task.name, LETTERS).length - (at + 0.5) * step);
+  return step < APART ? axis : Math.max(axis, ...reach);
+}
+
+function picture(data, width, left, pick, chosen) {
+  const { metric, unit, parts, total, columns } = data;
+  const { top, ticks, texts } = axisOf(data);
   const step = (width - left - 8) / columns.length;
-  const isNamed = step >= 13;
+  const isNamed = step >= APART;
   const letters = Math.min(LETTERS, Math.max(...columns.map(({ task }) => task.name.length)));
   const foot = isNamed ? 22 + letters * 4.3 : 12;
   const floor = HEIGHT;

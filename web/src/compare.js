@@ -6,7 +6,7 @@ import { gapBar, gapLegend } from "./gap.js";
 import { drawnGap, endOf, gapTick, geometricMean, LEAST_GAP_TEXT, logGrid } from "./curves.js";
 import { quantity } from "./head.js";
 import { overview } from "./overview.js";
-import { alongGrid, gapOf, ratioOf } from "./run.js";
+import { alongGrid, gapOf, ratioOf, stepOf } from "./run.js";
 import { scatterPanel } from "./panels/scatter.js";
 import { medianInterval, quantile, rankTest, sortedQuantile } from "./stats.js";
 import { kneeOf, parametersOf, settingName, sweepMatrix, sweptNumber } from "./sweep.js";
@@ -224,35 +224,51 @@ function problemPanels(runs, at) {
   return [curvePanel(runs, methods), methodPanel(runs, methods, at), differencePanel(runs)].filter(Boolean);
 }
 
-/** One number per evaluation count: the score itself, or over several tasks the mean gap to the bounds. */
-function progress(run, grid, limits, isLogY) {
-  if (run.tasks.length === 1)
-    return alongGrid(run.tasks[0].curve, grid, (score) => natural(score, run.objective));
-  const curves = run.tasks.map((task, at) =>
-    alongGrid(task.curve, grid, (score) => ratioOf(score, limits[at], run.objective)),
+/** One number per evaluation count: the score itself, or over several tasks the mean gap to their limits. */
+function progress(run, grid, related, isLogY) {
+  if (!related) return alongGrid(run.tasks[0].curve, grid, (score) => natural(score, run.objective));
+  const curves = related.map(({ task, limit }) =>
+    alongGrid(run.tasks[task.index]?.curve ?? [], grid, (score) => ratioOf(score, limit, run.objective)),
   );
   return geometricMean(curves, grid.length).map((ratio) => drawnGap(ratio, isLogY));
 }
 
+/** [{task, limit}]: the bound of each task or, without one, the best plan of all runs. */
 function taskLimits(runs) {
-  return runs[0].tasks.map(
-    (task, at) =>
-      task.bound.value ?? Math.min(...runs.map((run) => run.tasks[at]?.best.score ?? Infinity)),
-  );
+  return runs[0].tasks.map((task, at) => ({
+    task,
+    limit: task.bound.value ?? Math.min(...runs.map((run) => run.tasks[at]?.best.score ?? Infinity)),
+  }));
+}
+
+/** Those tasks to whose limit there is a gap: to a bound of 0 there is none. Null for runs of one task. */
+function relatedTasks(runs) {
+  if (runs[0].tasks.length === 1) return null;
+  return taskLimits(runs).filter(({ limit }) => ratioOf(limit, limit, runs[0].objective) !== null);
+}
+
+/** "Gap to the bound, geometric mean over 2 of 3 tasks: ..." */
+function whatIsMeant(runs, related) {
+  const all = runs[0].tasks.length;
+  const end = endOf(related.map(({ task }) => task));
+  const others = related.length < all ? ` of ${all} tasks; the others have no gap, as their limit is 0 or unknown` : "";
+  if (related.length === 1) return `Gap to ${end} of ${related[0].task.name}, 1${others}.`;
+  return `Gap to ${end}, geometric mean over ${others ? `${related.length}${others}` : "tasks"}.`;
 }
 
 function curvePanel(runs, methods) {
   const box = h("div", { class: "chart", "data-testid": "comparison-curves" });
   const view = { isLogX: true, isLogY: true };
-  const several = runs[0].tasks.length > 1;
-  const draw = livingChart(box, () => drawMethods(box, runs, methods, view, several));
+  const related = relatedTasks(runs);
+  const isEmpty = related?.length === 0;
+  const draw = livingChart(box, () => (isEmpty ? drawNothing(box, NO_GAP) : drawMethods(box, runs, methods, view, related)));
   return panel(
     {
       id: "compare-panel",
       title: "Best so far by optimizer",
       wide: true,
-      hint: `${problemName(runs[0])}. ${several ? `Gap to ${endOf(runs[0].tasks)}, geometric mean over tasks. ` : ""}Line: median over seeds; band: quartiles.`,
-      tools: [
+      hint: `${problemName(runs[0])}.${isEmpty ? "" : `${related ? ` ${whatIsMeant(runs, related)}` : ""} Line: median over seeds; band: quartiles.`}`,
+      tools: isEmpty ? [] : [
         checkbox("log x", true, (on) => {
           view.isLogX = on;
           draw();
@@ -264,30 +280,36 @@ function curvePanel(runs, methods) {
       ],
     },
     box,
-    h(
-      "p",
-      { class: "legend" },
-      methods.map((method) =>
-        h(
-          "span",
-          { title: method.options },
-          h("i", { style: { background: `var(--${method.variable})` } }),
-          `${method.name} (${method.runs.length} seed${method.runs.length > 1 ? "s" : ""})`,
+    !isEmpty &&
+      h(
+        "p",
+        { class: "legend" },
+        methods.map((method) =>
+          h(
+            "span",
+            { title: method.options },
+            h("i", { style: { background: `var(--${method.variable})` } }),
+            `${method.name} (${method.runs.length} seed${method.runs.length > 1 ? "s" : ""})`,
+          ),
         ),
       ),
-    ),
   );
 }
 
-function drawMethods(box, runs, methods, view, several) {
-  const last = Math.max(
-    1,
-    ...runs.map((run) => Math.max(...run.tasks.map((task) => task.curve.at(-1)?.[0] ?? 1))),
-  );
+const NO_GAP = "No task has a gap to draw: there is none to a limit of 0, nor where no run has a feasible plan.";
+const NO_CURVE = "No optimizer has a feasible plan of every task in each of its runs.";
+
+function drawNothing(box, why) {
+  box.replaceChildren(h("p", { class: "empty" }, why));
+  return { destroy() {} };
+}
+
+function drawMethods(box, runs, methods, view, related) {
+  const drawn = related ? related.map(({ task }) => task.index) : [0];
+  const last = Math.max(1, ...runs.flatMap((run) => drawn.map((at) => run.tasks[at]?.curve.at(-1)?.[0] ?? 1)));
   const grid = logGrid(last);
-  const limits = taskLimits(runs);
   const lines = methods.flatMap((method) => {
-    const curves = method.runs.map((run) => progress(run, grid, limits, view.isLogY));
+    const curves = method.runs.map((run) => progress(run, grid, related, view.isLogY));
     const sorted = grid.map((_, x) =>
       curves.some((curve) => curve[x] === null) ? null : Float64Array.from(curves, (curve) => curve[x]).sort(),
     );
@@ -307,30 +329,35 @@ function drawMethods(box, runs, methods, view, several) {
       median,
     ];
   });
-  const hasBound = !several && runs[0].tasks[0].bound.value !== null;
+  if (lines.every(({ ys }) => ys.every((y) => y === null))) return drawNothing(box, NO_CURVE);
+  const { bound } = runs[0].tasks[0];
+  const hasBound = !related && bound.value !== null;
   if (hasBound)
     lines.push({
       name: "bound",
-      ys: grid.map(() => natural(limits[0], runs[0].objective)),
+      ys: grid.map(() => natural(bound.value, runs[0].objective)),
       variable: "bound",
       width: 1.25,
       dash: [6, 4],
       isStraight: true,
       isHidden: true,
     });
+  const end = related && endOf(related.map(({ task }) => task));
+  const formatValue = related ? percent : (y) => text(y, unitOf(runs[0].objective));
+  const ends = lines.filter(({ isMain }) => isMain).map(({ name, ys }) => `${name} ${ys.at(-1) === null ? "nothing" : formatValue(ys.at(-1))}`);
   return lineChart(box, grid, lines, {
     ...view,
     isStepped: true,
     height: 380,
     name: "best so far by optimizer",
-    nameX: several ? "evaluations per task" : "evaluations",
-    nameY: several ? `gap to ${endOf(runs[0].tasks)}` : `best ${title(runs[0].objective)}`,
+    nameX: `${stepOf(runs)}${related ? " per task" : ""}`,
+    nameY: related ? `gap to ${end}` : `best ${title(runs[0].objective)}`,
     isCountX: true,
     formatX: (x, more) => short(x, "", more),
-    formatY: several ? gapTick : (y, more) => short(y, unitOf(runs[0].objective), more),
-    formatValue: several ? percent : (y) => text(y, unitOf(runs[0].objective)),
-    hint: hasBound ? "Dashed: bound." : several && view.isLogY ? LEAST_GAP_TEXT : "",
-    label: `Best so far of ${methods.map((method) => method.name).join(", ")}`,
+    formatY: related ? gapTick : (y, more) => short(y, unitOf(runs[0].objective), more),
+    formatValue,
+    hint: hasBound ? "Dashed: bound." : related && view.isLogY ? LEAST_GAP_TEXT : "",
+    label: `${related ? `Gap to ${end}` : `Best ${title(runs[0].objective)}`} by optimizer, at the end: ${ends.join(", ")}`,
   });
 }
 

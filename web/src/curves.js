@@ -1,7 +1,7 @@
 // Best-so-far curves of one run: one task with its bound, or all tasks relative to their bounds or to the best plans found.
 import { lineChart, livingChart } from "./chart.js";
 import { checkbox, h, panel, select } from "./dom.js";
-import { alongGrid, ratioOf } from "./run.js";
+import { alongGrid, ratioOf, stepOf } from "./run.js";
 import { metricText, natural, percent, plural, short, title, unitOf } from "./units.js";
 import { marksOf } from "./views.js";
 
@@ -93,7 +93,7 @@ export function curvesPanel(run, state) {
       wide: true,
       hint: several
         ? `Gap between the best plan so far and ${end === "the bound" ? "the limit no plan can beat" : end}, per task.`
-        : "Best score found against the number of evaluations.",
+        : `Best score found against the number of ${stepOf([run])}.`,
     },
     box,
   );
@@ -118,22 +118,23 @@ function drawAll(box, run, tasks, selected, view) {
     width: 2.25,
     isMain: true,
   });
+  const chosen = tasks.find((task) => task.index === selected); // may have no gap to draw
   const ends = curves.map((curve) => curve.at(-1)).filter((value) => value !== null);
   return lineChart(box, grid, lines, {
     ...view,
     isStepped: true,
     height: 330,
     name: `gap to ${end} of all tasks`,
-    nameX: "evaluations per task",
+    nameX: `${stepOf([run])} per task`,
     nameY: `gap to ${end}`,
     isCountX: true,
     formatX: (x, more) => short(x, "", more),
     formatY: gapTick,
     formatValue: percent,
-    marks: marksOf(run, run.tasks[selected]),
-    hint: `Heavy line: geometric mean of ${tasks.length} tasks. Blue: ${run.tasks[selected].name}.${view.isLogY ? LEAST_GAP_TEXT : ""}`,
+    marks: chosen ? marksOf(run, chosen) : [],
+    hint: `Heavy line: geometric mean of ${tasks.length} tasks.${chosen ? ` Blue: ${chosen.name}.` : ""}${view.isLogY ? LEAST_GAP_TEXT : ""}`,
     label:
-      `Gap to ${end} against evaluations for ${tasks.length} tasks; at the end between ` +
+      `Gap to ${end} against ${stepOf([run])} for ${tasks.length} tasks; at the end between ` +
       `${percent(Math.min(...ends) - 1)} and ${percent(Math.max(...ends) - 1)}`,
   });
 }
@@ -168,7 +169,7 @@ function drawTask(box, run, task, view) {
     isStepped: true,
     height: 330,
     name: `best so far of ${task.name}`,
-    nameX: "evaluations",
+    nameX: stepOf([run]),
     nameY: `best ${title(run.objective)}`,
     isCountX: true,
     formatX: (x, more) => short(x, "", more),
@@ -177,7 +178,7 @@ function drawTask(box, run, task, view) {
     marks: marksOf(run, task),
     hint: `${task.name}: ${plural(curve.length, "point")}.${task.bound.value !== null ? " Dashed: bound." : ""}`,
     label:
-      `Best ${run.objective} of ${task.name} against evaluations, from ` +
+      `Best ${run.objective} of ${task.name} against ${stepOf([run])}, from ` +
       `${metricText(natural(curve[0][1], run.objective), run.objective)} to ` +
       `${metricText(natural(curve.at(-1)[1], run.objective), run.objective)}`,
   });

@@ -84,7 +84,7 @@ function card(heading, main, note, options = {}) {
 }
 
 export function cards(run) {
-  const share = run.evaluations > 0 ? run.infeasibleCount / run.evaluations : null;
+  const share = run.trials > 0 ? run.infeasibleCount / run.trials : null;
   return h(
     "div",
     { class: "cards" },

@@ -35,8 +35,8 @@ export function infeasiblePanel(run, state) {
     );
     box.replaceChildren(
       ...(isAll
-        ? view(run, run.reasons, run.evaluations, examples)
-        : view(run, task.reasons ?? {}, task.evaluations, examples)),
+        ? view(run, run.reasons, run.trials, examples)
+        : view(run, task.reasons ?? {}, task.trials, examples)),
     );
   };
   state.onTask(() => isAll || show());
@@ -64,11 +64,11 @@ export function infeasiblePanel(run, state) {
   };
 }
 
-function view(run, counts, evaluations, examples) {
+function view(run, counts, trials, examples) {
   const reasons = Object.entries(counts).sort((a, b) => b[1] - a[1]);
   const total = reasons.reduce((sum, [, value]) => sum + value, 0);
   return [
-    h("p", { class: "hint" }, `${count(total)} of ${count(evaluations)} evaluations.`),
+    h("p", { class: "hint" }, `${count(total)} of ${count(trials)} trials.`),
     h(
       "div",
       { class: "bars" },

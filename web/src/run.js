@@ -34,7 +34,6 @@ export function openRun(raw) {
       return detailsOf(raw).notes ?? [];
     },
     infeasible: raw.infeasible ?? { count: 0, reasons: {} },
-    trials: raw.trials ?? 0,
   };
   run.tasks = openTasks(run);
   run.hasPlans = raw.has_plans ?? (raw.plans ?? []).length > 0;
@@ -45,12 +44,20 @@ export function openRun(raw) {
     objective,
   );
   run.reference = summary.reference ?? null;
-  run.evaluations = summary.evaluations ?? run.trials;
+  run.evaluations = summary.evaluations ?? raw.trials ?? 0;
+  // with `--count distinct` there are more trials than evaluations, and refusals are counted by trial
+  run.trials = trialsOf(summary, run.evaluations, raw.trials);
   run.infeasibleCount = summary.infeasible?.count ?? run.infeasible.count ?? 0;
   run.reasons = summary.infeasible?.reasons ?? run.infeasible.reasons ?? {};
   run.metrics = metricColumns(run.tasks, objective);
   return run;
 }
+
+/** Trials, warm ones not counted: the summary has them; of those that do not say, what the log holds. */
+const trialsOf = (result, evaluations = 0, logged = 0) => result.trials ?? Math.max(evaluations, logged);
+
+/** What the curves of these runs count: with `--count distinct` some trials are no evaluations. */
+export const stepOf = (runs) => (runs.some(({ header }) => header.count === "distinct") ? "trials" : "evaluations");
 
 function openTasks(run) {
   const { header, summary, raw } = run;
@@ -75,6 +82,7 @@ function openTasks(run) {
       knobs: about.knobs,
       log10Size: about.log10_size,
       evaluations: result.evaluations ?? last?.[0],
+      trials: trialsOf(result, result.evaluations, last?.[0]),
       bound: completeBound(result.bound ?? about.bound, best.score, run.objective),
       reasons: result.infeasible?.reasons ?? null,
       milestones: result.milestones ?? [],

@@ -6,6 +6,8 @@ const INHERITED = [
   "stroke",
   "stroke-width",
   "stroke-dasharray",
+  "stroke-linejoin",
+  "paint-order",
   "opacity",
   "font-family",
   "font-size",

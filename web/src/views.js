@@ -212,10 +212,10 @@ function frontPanel(run, state) {
 }
 
 function whatIsDrawn(run, task) {
-  const feasible = run.evaluations - run.infeasibleCount;
+  const feasible = run.trials - run.infeasibleCount;
   const drawn = pointsOf(run, task).length;
-  if (!costsOf(run)) return "Only the evaluations that no other beats.";
-  return drawn >= feasible ? "Every feasible evaluation." : `${count(drawn)} of ${count(feasible)} feasible evaluations, among them all that no other beats.`;
+  if (!costsOf(run)) return "Only the trials that no other beats.";
+  return drawn >= feasible ? "Every feasible trial." : `${count(drawn)} of ${count(feasible)} feasible trials, among them all that no other beats.`;
 }
 
 /** What the trials came to, or some of them: known of a run with one task. */
@@ -247,13 +247,13 @@ function frontOf(run, task) {
     .sort((a, b) => rankOf(a) - rankOf(b));
   if (asked.length < 2) return null;
   const names = [...asked, ...others].slice(0, Math.max(MOST_AXES, asked.length));
-  const isBest = (point) => names.every((name) => isNear(point[name], task.best[name]));
+  const best = points.find((point) => names.every((name) => isNear(point[name], task.best[name]))); // others may be equal
   return scatterPanel(
     {
       id: "front",
       title: `${title(asked[1])} against ${title(asked[0])}`,
       axes: names.map((name) => ({ name, unit: unitOf(name), better: betterOf(name) })),
-      points: points.map((point) => ({ ...(isBest(point) ? { name: "chosen", marked: true } : {}), values: names.map((name) => point[name]) })),
+      points: points.map((point) => ({ ...(point === best ? { name: "chosen", marked: true } : {}), values: names.map((name) => point[name]) })),
     },
     { isFrontShown: true },
   );

@@ -303,10 +303,19 @@ static void finish_notes(Reader *reader)
     }
 }
 
+static bool is_filled(const cJSON *array)
+{
+    return cJSON_GetArraySize(array) > 0;
+}
+
+/* Of one task. The whole has no front where that task occurs more than once, the task has. */
 static bool has_front(const MerReportRun *run)
 {
-    cJSON *summary = run->summary != NULL ? cJSON_Parse(run->summary) : NULL;
-    bool   result = cJSON_GetArraySize(mer_json_get(summary, "front")) > 0;
+    cJSON       *summary = run->summary != NULL ? cJSON_Parse(run->summary) : NULL;
+    const cJSON *tasks = mer_json_get(summary, "tasks");
+    const cJSON *only = cJSON_GetArraySize(tasks) == 1 ? cJSON_GetArrayItem(tasks, 0) : NULL;
+    bool         result = is_filled(mer_json_get(summary, "front")) ||
+                  is_filled(mer_json_get(only, "front"));
     cJSON_Delete(summary);
     return result;
 }

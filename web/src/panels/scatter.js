@@ -61,7 +61,7 @@ export function scatterPanel(value, { isFrontShown = false } = {}) {
     h(
       "p",
       { class: "tools" },
-      axes.length > 2 && ["x ", choose("x", 0), " y ", choose("y", 1)],
+      axes.length > 2 && [h("span", { class: "choose" }, "x ", choose("x", 0)), h("span", { class: "choose" }, "y ", choose("y", 1))],
       log("log x", 0),
       log("log y", 1),
     ),
