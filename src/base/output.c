@@ -74,13 +74,41 @@ static ssize_t write_part(void *cookie, const char *data, size_t size)
     return 0;
 }
 
+/* The descriptor that a name such as /dev/stdout stands for, -1: none. It is written to where it is, also where it is a
+ * file: another name of that file must not be replaced, nor its contents. */
+static int standing_for(const char *path)
+{
+    char target[64] = "";
+    int  descriptor = -1;
+    if (readlink(path, target, sizeof target - 1) < 0 ||
+        sscanf(target, "/proc/self/fd/%d", &descriptor) != 1) {
+        if (sscanf(path, "/dev/fd/%d", &descriptor) != 1) {
+            sscanf(path, "/proc/self/fd/%d", &descriptor);
+        }
+    }
+    return descriptor;
+}
+
+static int open_in_place(const char *path, int descriptor)
+{
+    if (descriptor < 0) {
+        return mer_descriptor_open(path, O_WRONLY | O_TRUNC);
+    }
+    if (descriptor == STDOUT_FILENO) {
+        fflush(stdout);
+    }
+    return fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+}
+
 MerStatus mer_output_open(MerOutput *output, const char *path, MerError *error)
 {
     size_t                size = strlen(path) + 32;
     struct stat           info;
     struct MerOutputPart *part = mer_heap_zeroed(1, sizeof *part + size);
     /* a device or a pipe is written to, never replaced */
-    part->is_temporary = stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode);
+    int descriptor = standing_for(path);
+    part->is_temporary = descriptor < 0 &&
+                         (stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
     if (part->is_temporary) {
         snprintf(part->name, size, "%s.part%ld", path, (long)getpid());
     }
@@ -88,7 +116,7 @@ MerStatus mer_output_open(MerOutput *output, const char *path, MerError *error)
     part->descriptor =
         part->is_temporary
             ? mer_descriptor_open(part->name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)
-            : mer_descriptor_open(path, O_WRONLY | O_TRUNC);
+            : open_in_place(path, descriptor);
     if (part->descriptor < 0) {
         MerStatus status = fail(path, error);
         int       code = errno;

@@ -96,6 +96,19 @@ static MerStatus keep_ended(const Request *request, MerArena *arena, const char 
     return MER_OK;
 }
 
+/* "-" is the standard output, as of other programs. */
+static const char *place_of(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "/dev/stdout" : path;
+}
+
+static void tell(const char *path, const char *what, int count)
+{
+    if (path == place_of(path)) {
+        printf("%s: the %s of %d run%s\n", path, what, count, count == 1 ? "" : "s");
+    }
+}
+
 /* Tables if they are asked for, else one page of all runs; a folder of several gets it as it got its first one. */
 static MerStatus carry_out(const Request *request, MerArena *arena, MerError *error)
 {
@@ -113,8 +126,8 @@ static MerStatus carry_out(const Request *request, MerArena *arena, MerError *er
         printf("%s\n", path);
     }
     if (request->csv) {
-        MER_TRY(mer_report_csv(runs, count, request->csv, arena, error));
-        printf("%s: the trials of %d run%s\n", request->csv, count, count == 1 ? "" : "s");
+        MER_TRY(mer_report_csv(runs, count, place_of(request->csv), arena, error));
+        tell(request->csv, "trials", count);
     }
     if (request->results || request->metrics) {
         MER_TRY(keep_ended(request, arena, runs, &count, error));
@@ -124,8 +137,8 @@ static MerStatus carry_out(const Request *request, MerArena *arena, MerError *er
                                   error);
     }
     if (request->results) {
-        MER_TRY(mer_report_results(runs, count, request->results, error));
-        printf("%s: the results of %d run%s\n", request->results, count, count == 1 ? "" : "s");
+        MER_TRY(mer_report_results(runs, count, place_of(request->results), error));
+        tell(request->results, "results", count);
     }
     return MER_OK;
 }
@@ -144,8 +157,10 @@ int mer_cli_report(const MerVerb *verb, int count, char **arguments, MerArena *a
             "usage: mercator report RUN... [-o FILE.html] [--csv FILE.csv] [--results FILE.csv] "
             "[--metrics NAME,... [--over COLUMN=VALUE,...]]\n\n"
             "One run: its page. Several, or a folder of them: a page that compares them.\n"
-            "--csv writes the trials of all these runs instead, --results a row for each task and "
-            "total: what was run, the best with all its metrics, bound and gap. Columns carry "
+            "--csv writes the trials of all these runs instead (-: to the standard output), "
+            "--results a "
+            "row for each task and total: what was run, the best with all its metrics, bound and "
+            "gap. Columns carry "
             "their units.\n"
             "--metrics prints a table instead: what differs between the runs (or the runs in a "
             "directory), and the mean of each metric (or gap) over seeds with its 95 % interval. "

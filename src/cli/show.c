@@ -173,7 +173,11 @@ void mer_show_hints(const MerRunSpec *spec, const MerTaskResult *result, MerAren
     const char *hint = find_fault(result);
     bool        has_closest = !result->is_reachable && result->closest[0] != '\0';
     if (!hint && result->is_reachable) {
-        hint = "feasible plans exist, one was met afterwards; give the search a larger --budget";
+        hint = spec->total_budget > 0
+                   ? "feasible plans exist, one was met afterwards; give the run a larger "
+                     "--total-budget"
+                   : "feasible plans exist, one was met afterwards; give the search a larger "
+                     "--budget";
     } else if (!hint && has_closest) {
         hint = advise(spec, result, arena);
     }

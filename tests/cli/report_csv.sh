@@ -69,3 +69,16 @@ says out '| 2 |'
 rm ended/00?/summary.json
 expect 1 "$MERCATOR" report ended --metrics edp
 says err 'ended: none of its runs has ended'
+
+# "-" is the standard output, with the table alone.
+expect 0 "$MERCATOR" report cells --results -
+test ! -e ./-
+grep -q '^run,problem,' out
+lacks 'the results of' out
+ln -s /proc/self/fd/1 stdout # as /dev/stdout, which must stay a link
+"$MERCATOR" report cells --results stdout >both
+test -h stdout
+grep -q '^run,problem,' both
+says both 'stdout: the results of'
+expect 1 "$MERCATOR" report missing --results -
+says err 'missing: no such file or folder'

@@ -55,7 +55,10 @@ MerStatus mer_report_find_runs(const char *path, MerArena *arena, const char ***
     } else {
         collect(path, DEEPEST, arena, runs, count);
     }
-    return *count == before
+    if (*count > before) {
+        return MER_OK;
+    }
+    return access(path, F_OK) == 0
                ? mer_error_set(error, MER_NOT_FOUND, "%s: no run in it, expected run.jsonl", path)
-               : MER_OK;
+               : mer_error_set(error, MER_NOT_FOUND, "%s: no such file or folder", path);
 }
