@@ -35,7 +35,8 @@ typedef struct MerRunState {
     MerRunlog         log;
     FILE             *clock_file;
     MerPhaseWatch     watch;
-    MerNameTable      known_files; /* of the folder: written by a run before */
+    MerNameTable      known_files; /* of the folder: written by a run before, or by this one */
+    MerNameTable      told_files;  /* which of them the clock file of this sitting names */
     MerError         *error;
     /* while all tasks are opened before the first search; NULL later */
     MerNotes *opening;
@@ -156,5 +157,7 @@ MerStatus mer_folder_claim(MerRunState *run, MerError *error);
 bool mer_folder_may_write(const MerRunState *run, const char *name);
 /* It is going to: from now on the folder knows it for the run's. */
 void mer_folder_will_write(MerRunState *run, const char *name);
+/* NAME of a file NAME.partPID whose writer is gone, half of a file of ours; else NULL. */
+const char *mer_folder_left_part(const char *name, MerArena *arena);
 
 #endif
