@@ -20,6 +20,12 @@ says err 'dir holds the results of another command (objective edp, not cycles)'
 cmp first dir/run.jsonl
 expect 1 "$MERCATOR" $run --batch 50 -o dir
 says err '(with another batch)'
+expect 1 "$MERCATOR" $run --select 3 -o dir
+says err '(with another select)'
+expect 1 "$MERCATOR" map resnet18 --select 2 --optimizer random:unique=true --budget 100 --quiet --no-report -o dir
+says err '(with another unique)'
+expect 1 "$MERCATOR" $run --count distinct -o dir
+says err '(with another count)'
 cmp first dir/run.jsonl
 expect 0 "$MERCATOR" $run --objective cycles -o dir --force
 if cmp -s first dir/run.jsonl; then exit 1; fi
