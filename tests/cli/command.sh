@@ -73,6 +73,12 @@ expect 1 "$MERCATOR" map resnet18 --select 3 --evaluator 'command:while read -r 
 says err 'fan-out: GLB needs'
 says err 'nearest miss of all: unsupported: the evaluator gives no energy'
 says err 'hint: choose an --objective that the evaluator gives'
+# one infinite value says nothing of other plans: the search for what is in the way goes on
+echo 'n=0; while read -r line; do n=$((n + 1)); e=200; [ $n -lt 25 ] || e=2; echo "{\"cycles\": 1e$e, \"energy\": 1e$e}"; done' >late.sh
+expect 1 "$MERCATOR" map resnet18 --select 3 --evaluator 'command:sh late.sh' --check false --objective edp --optimizer random \
+    --threads 1 --budget 20 --quiet --no-report -o infinite
+says err 'edp is infinite, expected a finite number'
+says err 'feasible plans exist, one was met afterwards'
 fails 'command:while read -r line; do echo "{\"infeasible\": \"size: is 5, at most 4\"}"; done' "size: is 5, at most 4"
 expect 1 "$MERCATOR" map resnet18 --evaluator command
 says err "evaluator command has no command, expected command:'./simulator'"
