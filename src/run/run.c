@@ -119,8 +119,8 @@ static MerStatus open_clock_file(MerRunState *run, MerError *error)
     mer_json_int(&json, "started", (int64_t)time(NULL));
     mer_json_end_object(&json);
     const char *path = mer_arena_format(run->arena, "%s/clock.jsonl", spec->directory);
-    run->used_before_s = spec->resume ? mer_deadline_used(path) : 0;
     if (spec->resume) {
+        run->before = mer_deadline_used(path);
         mer_phase_recall(&run->result->training, path);
     }
     int descriptor =

@@ -50,11 +50,20 @@ static void know(MerRunState *run, const char *name)
     }
 }
 
+static void tell(MerRunState *run, const char *name)
+{
+    mer_name_table_set(&run->told_files, mer_arena_text(run->arena, name), run);
+}
+
 static void know_written(void *context, const cJSON *line)
 {
-    const char *name = mer_json_get_text(line, "writes", NULL);
+    MerRunState *run = context;
+    const char  *name = mer_json_get_text(line, "writes", NULL);
     if (name) {
-        know(context, name);
+        know(run, name);
+    }
+    if (name && run->spec->resume) { /* else a new file follows */
+        tell(run, name);
     }
 }
 
@@ -104,7 +113,7 @@ void mer_folder_will_write(MerRunState *run, const char *name)
     if (run->clock_file && !mer_name_table_find(&run->told_files, name)) {
         MerJson json = {0};
         know(run, name);
-        mer_name_table_set(&run->told_files, mer_arena_text(run->arena, name), run);
+        tell(run, name);
         mer_json_object(&json, NULL);
         mer_json_text(&json, "writes", name);
         mer_json_end_object(&json);

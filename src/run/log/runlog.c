@@ -153,6 +153,7 @@ MerStatus mer_runlog_cut(MerRunlog *log, int64_t bytes, int64_t lines, MerError 
         return io_error(log, "cut", error);
     }
     log->is_synced = false;
+    log->cut_at = log->is_replay ? mer_clock() : log->cut_at;
     log->is_replay = false;
     log->bytes = bytes;
     log->line_count = lines;
