@@ -23,6 +23,10 @@ typedef struct MerRunTask { /* one task, opened */
     int64_t   population; /* of which milestones count the generations; 0: no milestones */
 } MerRunTask;
 
+typedef struct MerSittings {   /* of a run that was stopped, but for the following of its log */
+    double searched_s, wall_s; /* searched_s: without the opening of inputs either */
+} MerSittings;
+
 typedef struct MerRunState {
     const MerRunSpec *spec;
     MerRunHooks       hooks;
@@ -35,15 +39,16 @@ typedef struct MerRunState {
     MerRunlog         log;
     FILE             *clock_file;
     MerPhaseWatch     watch;
-    MerNameTable      known_files; /* of the folder: written by a run before */
+    MerNameTable      known_files; /* of the folder: written by a run before, or by this one */
+    MerNameTable      told_files;  /* which of them the clock file names */
     MerError         *error;
     /* while all tasks are opened before the first search; NULL later */
     MerNotes *opening;
     MerStatus note_status; /* first failure of a line that a plug-in wrote */
     double    started, task_started, deadline, last_tick, last_checkpoint;
-    /* of --total-time: when it is over (INFINITY: not begun), what earlier sittings used of it, and how long this one
-     * opened inputs and followed the log */
-    double               total_end, used_before_s, prepared_s;
+    /* of --total-time: when it is over (INFINITY: not begun), and how long this sitting opened inputs and followed the log */
+    double               total_end, prepared_s;
+    MerSittings          before;
     bool                 is_interrupted, has_warned_of_damage; /* damage: of the log of --warm */
     bool                 has_warned_of_waste;                  /* that plans do not matter */
     struct MerWarmChain *chain;    /* what the tasks so far left for `warm` chain (warm.c) */
@@ -59,8 +64,10 @@ typedef struct MerRunState {
     int64_t   trials;    /* of the whole run */
 } MerRunState;
 
-/* Seconds that the sittings of a run have searched by its clock.jsonl (deadline.c). */
-double mer_deadline_used(const char *clock_path);
+/* deadline.c: what the clock.jsonl says of earlier sittings, how long this one has followed the log, and a line of it. */
+MerSittings mer_deadline_used(const char *clock_path);
+double      mer_deadline_followed(const MerRunState *run, double now);
+void        mer_deadline_tick(const MerRunState *run, double now);
 
 /* The number of a search: of a task, in this round. */
 int mer_run_search_number(const MerRunState *run, const MerRunTask *task);
@@ -157,5 +164,7 @@ MerStatus mer_folder_claim(MerRunState *run, MerError *error);
 bool mer_folder_may_write(const MerRunState *run, const char *name);
 /* It is going to: from now on the folder knows it for the run's. */
 void mer_folder_will_write(MerRunState *run, const char *name);
+/* NAME of a file NAME.partPID whose writer is gone, half of a file of ours; else NULL. */
+const char *mer_folder_left_part(const char *name, MerArena *arena);
 
 #endif

@@ -94,6 +94,14 @@ MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
     return MER_OK;
 }
 
+/* A killed sitting may have left half a line, to which the next one would be added. */
+static bool ends_within_line(int descriptor)
+{
+    char  last = '\n';
+    off_t size = lseek(descriptor, 0, SEEK_END);
+    return size > 0 && pread(descriptor, &last, 1, size - 1) == 1 && last != '\n';
+}
+
 /* Who ran what, where and when: nothing that a result depends on, so it is not in the log. */
 static MerStatus open_clock_file(MerRunState *run, MerError *error)
 {
@@ -111,16 +119,16 @@ static MerStatus open_clock_file(MerRunState *run, MerError *error)
     mer_json_int(&json, "started", (int64_t)time(NULL));
     mer_json_end_object(&json);
     const char *path = mer_arena_format(run->arena, "%s/clock.jsonl", spec->directory);
-    run->used_before_s = spec->resume ? mer_deadline_used(path) : 0;
     if (spec->resume) {
+        run->before = mer_deadline_used(path);
         mer_phase_recall(&run->result->training, path);
     }
     int descriptor =
-        mer_descriptor_open(path, O_WRONLY | O_CREAT | (spec->resume ? O_APPEND : O_TRUNC));
+        mer_descriptor_open(path, O_RDWR | O_CREAT | (spec->resume ? O_APPEND : O_TRUNC));
     run->clock_file = descriptor >= 0 ? fdopen(descriptor, spec->resume ? "a" : "w") : NULL;
     run->watch.clock_file = run->clock_file;
     if (run->clock_file) {
-        fprintf(run->clock_file, "%s\n", json.text);
+        fprintf(run->clock_file, "%s%s\n", ends_within_line(descriptor) ? "\n" : "", json.text);
         fflush(run->clock_file);
     }
     mer_json_free(&json);

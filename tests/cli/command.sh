@@ -57,7 +57,7 @@ fails()
     says err "$2"
 }
 fails 'command:./no-such-program 2>/dev/null' "crash: ended with code 127 without an answer (not found)"
-fails 'command:./no-such-program 2>/dev/null' "crash: given up, the command failed 3 times and never answered"
+fails 'command:./no-such-program 2>/dev/null' "crash: given up, the command failed 3 times and gave no valid answer"
 says err "hint: the evaluator's program failed"
 fails 'command:read -r line; kill -SEGV $$' "crash: ended by signal 11"
 fails 'command:sleep 30' "timeout: no answer within 0.3 s"
@@ -73,26 +73,52 @@ expect 1 "$MERCATOR" map resnet18 --select 3 --evaluator 'command:while read -r 
 says err 'fan-out: GLB needs'
 says err 'nearest miss of all: unsupported: the evaluator gives no energy'
 says err 'hint: choose an --objective that the evaluator gives'
+# one infinite value says nothing of other plans: the search for what is in the way goes on
+echo 'n=0; while read -r line; do n=$((n + 1)); e=200; [ $n -lt 25 ] || e=2; echo "{\"cycles\": 1e$e, \"energy\": 1e$e}"; done' >late.sh
+expect 1 "$MERCATOR" map resnet18 --select 3 --evaluator 'command:sh late.sh' --check false --objective edp --optimizer random \
+    --threads 1 --budget 20 --quiet --no-report -o infinite
+says err 'edp is infinite, expected a finite number'
+says err 'feasible plans exist, one was met afterwards'
 fails 'command:while read -r line; do echo "{\"infeasible\": \"size: is 5, at most 4\"}"; done' "size: is 5, at most 4"
 expect 1 "$MERCATOR" map resnet18 --evaluator command
 says err "evaluator command has no command, expected command:'./simulator'"
 expect 1 "$MERCATOR" map resnet18 --optimizer annealing:foo
 says err 'annealing:foo: found "foo", expected key=value'
 
-# Of two lines for one plan the second is no answer to the next plan.
-cat >two.sh <<'END'
-n=0
-while read -r line; do
-    n=$((n + 1))
-    printf '{"cycles": %d}\n{"cycles": 1000000}\n' $n
+# echoes SCRIPT CODE: a program of the shell prices 40 plans.
+echoes()
+{
+    echo "$1" >echoes.sh
+    expect "$2" "$MERCATOR" map resnet18 --select 3 --evaluator 'command:sh echoes.sh' --objective cycles --check false --optimizer random \
+        --threads 1 --budget 40 --quiet --no-report -o echoes --force
+}
+
+# Of two lines for one plan the second is no answer to the next plan, however they are written;
+for lines in 'printf "{\"cycles\": $n}\n{\"cycles\": 1000000}\n"' 'echo "{\"cycles\": $n}"; echo "{\"cycles\": 1000000}"'; do
+    echoes "n=0; while read -r line; do n=\$((n + 1)); $lines; done" 1
+    says echoes/run.jsonl 'answer: the program wrote more than one line for a plan, first \"{\"cycles\": 1}\"'
+    lacks '"cycles":' echoes/run.jsonl
 done
-END
-expect 0 "$MERCATOR" map resnet18 --select 3 --evaluator 'command:sh two.sh' --objective cycles --check false --optimizer random --threads 1 --budget 40 --quiet --no-report -o two
-says two/run.jsonl "answer: the program wrote more than one line for the plan before"
-if grep -q '"cycles":1000000' two/run.jsonl; then
-    echo "a second line was taken for the next plan's answer" >&2
-    exit 1
-fi
+# nor is what it says before it is asked, or while it takes long for the first plan;
+echoes 'echo "{\"cycles\": 1000000}"; while read -r line; do echo "{\"cycles\": 1}"; done' 1
+says echoes/run.jsonl 'answer: the program wrote more than one line for a plan, first \"{\"cycles\": 1000000}\"'
+lacks '"cycles":' echoes/run.jsonl
+echoes 'echo hello; while read -r line; do sleep 0.2; echo "{\"cycles\": 1}"; done' 1
+says err 'answer: found "hello", expected one JSON object'
+lacks '"cycles":' echoes/run.jsonl
+echoes 'echo "{\"ready\": true}"; while read -r line; do sleep 0.2; echo "{\"cycles\": 1}"; done' 1
+lacks '"cycles":' echoes/run.jsonl
+# a second line that comes now and then is seen before the next question, or by its id;
+echoes 'n=0; while read -r line; do n=$((n + 1)); more=; [ $n -ne 5 ] || more="{\"cycles\": 1000000}\n"; printf "{\"cycles\": 1}\n$more"; done' 0
+says echoes/run.jsonl '"reason":"answer: the program wrote more than one line for a plan'
+lacks '"cycles":1000000' echoes/run.jsonl
+id='id=${line##*\"id\":\"}; id=${id%%\"*}'
+echoes "while read -r line; do $id"'; echo "{\"cycles\": 1, \"id\": \"$id\"}"; sleep 0.2; echo "{\"cycles\": 1000000, \"id\": \"$id\"}"; done' 0
+says echoes/run.jsonl 'answer: id is \"'
+lacks '"cycles":1000000' echoes/run.jsonl
+# blank lines are no answers.
+echoes 'echo; while read -r line; do echo "{\"cycles\": ${#line}}"; sleep 0.005; echo; done' 0
+says out " 0 % infeasible"
 
 # A front of what the program does not tell is none, and the console says why.
 echo 'while read -r line; do echo "{\"cycles\": 100}"; done' >cycles-only.sh

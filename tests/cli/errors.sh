@@ -119,6 +119,7 @@ says err 'other options (resnet18, not alexnet); policies of reinforce are for t
 # a flag is named as it was typed; a share may be said in percent
 bad 1 '--time is "nan", expected' map resnet18 --time nan
 bad 1 '--gap is "x%", expected' map resnet18 --gap=x%
+bad 1 '--gap is "-5%", expected' map resnet18 --gap -5%
 expect 0 "$MERCATOR" map resnet18 --select 1 --gap 5% --budget 50 --quiet --no-report -o share
 says share/run.jsonl '"gap":0.05'
 

@@ -39,6 +39,12 @@ wrong()
 
 expect 0 "$MERCATOR" map good.yaml --quiet --no-report -o good
 
+# a gap in percent, as on the command line
+sed 's/^pareto:.*/gap: 5%/' good.yaml >percent.yaml
+expect 0 "$MERCATOR" map percent.yaml --quiet --no-report -o percent
+says percent/001/run.jsonl '"gap":0.05'
+wrong 's/^pareto:.*/gap: -5%/' 22:6 'gap is "-5%", expected'
+
 # A list of layers is a list for the whole problem, too.
 sed 's/select: "1"/select: [1]/' good.yaml >list.yaml
 expect 0 "$MERCATOR" map list.yaml --quiet --no-report -o listed

@@ -20,6 +20,12 @@ says err 'dir holds the results of another command (objective edp, not cycles)'
 cmp first dir/run.jsonl
 expect 1 "$MERCATOR" $run --batch 50 -o dir
 says err '(with another batch)'
+expect 1 "$MERCATOR" $run --select 3 -o dir
+says err '(with another select)'
+expect 1 "$MERCATOR" map resnet18 --select 2 --optimizer random:unique=true --budget 100 --quiet --no-report -o dir
+says err '(with another unique)'
+expect 1 "$MERCATOR" $run --count distinct -o dir
+says err '(with another count)'
 cmp first dir/run.jsonl
 expect 0 "$MERCATOR" $run --objective cycles -o dir --force
 if cmp -s first dir/run.jsonl; then exit 1; fi
@@ -96,20 +102,44 @@ cp timed/run.jsonl ended
 expect 0 "$MERCATOR" map --resume timed --quiet --no-report
 cmp ended timed/run.jsonl
 
-# a run that was killed while it wrote its files knows them by its clock, and takes halves of them away
+# a run that was killed while it wrote its files knows them by its clock, and takes halves of them away; the run that is
+# made again in its folder, too, and where the killed one left half a line in its clock
 expect 0 "$MERCATOR" map resnet18 --select 2 --optimizer annealing --budget 1500 --quiet --no-report -o whole
 says whole/clock.jsonl '{"writes":"nest.txt"}'
-cp -r whole late
-head -n 300 whole/run.jsonl >late/run.jsonl
-rm late/summary.json
-echo older >late/nest.txt
-echo half >late/summary.json.part999999999
-echo half >late/nest.txt.part$$ # its writer lives
-echo mine >late/song.part1
-expect 0 "$MERCATOR" map --resume late --quiet --no-report
-for file in run.jsonl nest.txt layers.csv stats.txt mapping.yaml; do
-    cmp whole/$file late/$file
+cp -r whole twice
+expect 0 "$MERCATOR" map resnet18 --select 2 --optimizer annealing --budget 1500 --quiet --no-report -o twice
+says twice/clock.jsonl '{"writes":"nest.txt"}'
+for first in whole twice; do
+    rm -rf late
+    cp -r $first late
+    head -n 300 whole/run.jsonl >late/run.jsonl
+    rm late/summary.json
+    echo older >late/nest.txt
+    printf '{"trials":1,"wa' >>late/clock.jsonl
+    echo half >late/summary.json.part999999999
+    echo half >late/nest.txt.part$$ # its writer lives
+    echo mine >late/song.part1
+    expect 0 "$MERCATOR" map --resume late --quiet --no-report
+    for file in run.jsonl nest.txt layers.csv stats.txt mapping.yaml; do
+        cmp whole/$file late/$file
+    done
+    test ! -e late/summary.json.part999999999
+    test -e late/nest.txt.part$$
+    test "$(cat late/song.part1)" = mine
+    test "$(grep -c '^{"host"' late/clock.jsonl)" -eq 2
 done
-test ! -e late/summary.json.part999999999
-test -e late/nest.txt.part$$
-test "$(cat late/song.part1)" = mine
+
+# halves in folders of the run and beside the runs of an experiment go, too; files of the user stay there
+mkdir -p whole/deploy/src whole/others
+echo '{"writes":"deploy/src/net.c"}' >>whole/clock.jsonl # as an exporter's
+for file in deploy/src/net.c deploy/src/mine.c others/net.c; do
+    echo half >whole/$file.part999999999
+done
+expect 0 "$MERCATOR" map --resume whole --quiet --no-report
+test ! -e whole/deploy/src/net.c.part999999999
+test -e whole/deploy/src/mine.c.part999999999
+test -e whole/others/net.c.part999999999
+expect 0 "$MERCATOR" $run --sweep memories.GLB.words=16Ki,32Ki -o sizes
+echo half >sizes/sweep.csv.part999999999
+expect 0 "$MERCATOR" $run --sweep memories.GLB.words=16Ki,32Ki -o sizes
+test ! -e sizes/sweep.csv.part999999999

@@ -45,8 +45,13 @@ wait $process || code=$?
 test $code -eq 130
 expect 0 "$MERCATOR" map --resume stopped --quiet --no-report --json
 grep -c '"started"' stopped/clock.jsonl | grep -qx 2
-tail -n 1 stopped/clock.jsonl >last
+grep '"trials"' stopped/clock.jsonl | tail -n 1 >last
 below 'second sitting' "$(awk -v w="$(number last wall_s)" -v r="$(number last prepared_s)" 'BEGIN { print w - r }')" 2.9
+# Its seconds are those of both sittings, and stay as they are when there is nothing left to do.
+below '2.5 s' 2.5 "$(number stopped/summary.json wall_s)"
+cp stopped/summary.json summary.before
+expect 0 "$MERCATOR" map --resume stopped --quiet --no-report
+cmp summary.before stopped/summary.json
 # It ended by the clock once; following its log again gives the same, without the clock.
 cp stopped/run.jsonl before.jsonl
 expect 0 "$MERCATOR" map --resume stopped --quiet --no-report

@@ -1,8 +1,10 @@
 /* Evaluator `command`: asks a program of the user what a plan costs. One JSON object per line goes in, one comes out
  * (docs/own-evaluator.md). */
+#include "base/json_read.h"
 #include "base/memory.h"
 #include "base/option_rows.h"
 #include "mercator/evaluator.h"
+#include "mercator/text.h"
 #include "run/command/worker.h"
 
 #include <cjson/cJSON.h>
@@ -121,7 +123,8 @@ static void give_back(Crew *crew, struct Place *place, bool has_answered)
     pthread_mutex_unlock(&crew->lock);
 }
 
-static void write_question(const MerProblem *problem, const MerPlan *plan, MerJson *json)
+/* The same line for the same plan, to any program: so its `id`, which is given back, is made of the line. */
+static uint64_t write_question(const MerProblem *problem, const MerPlan *plan, MerJson *json)
 {
     mer_json_object(json, NULL);
     mer_json_text(json, "problem", problem->type->name);
@@ -138,7 +141,10 @@ static void write_question(const MerProblem *problem, const MerPlan *plan, MerJs
     }
     plan->kind->write(problem, plan, json);
     mer_json_end_object(json);
+    uint64_t id = mer_hash_bytes(MER_HASH_START, json->text, json->size);
+    mer_json_hash(json, "id", id);
     mer_json_end_object(json);
+    return id;
 }
 
 /* What follows from two other metrics, where the program leaves it out. */
@@ -154,7 +160,8 @@ static void derive(const MerProblem *problem, double *value)
     }
 }
 
-static void read_member(const cJSON *member, MerCost *cost)
+/* False: no answer has such a key. */
+static bool read_member(const cJSON *member, MerCost *cost)
 {
     MerMetric metric = mer_metric_find(member->string);
     if (strcmp(member->string, "infeasible") == 0 && cJSON_IsString(member)) {
@@ -162,6 +169,7 @@ static void read_member(const cJSON *member, MerCost *cost)
     } else if (metric == MER_METRIC_COUNT) {
         mer_cost_refuse(cost, "answer: unknown key \"%.40s\", expected metrics or infeasible",
                         member->string);
+        return false;
     } else if (!cJSON_IsNumber(member) || !isfinite(member->valuedouble)) {
         mer_cost_refuse(cost, "answer: %s is no number", member->string);
     } else if (member->valuedouble < 0 && !mer_metric_may_be_negative(metric)) {
@@ -170,24 +178,32 @@ static void read_member(const cJSON *member, MerCost *cost)
     } else {
         cost->value[metric] = member->valuedouble;
     }
+    return true;
 }
 
-static void read_answer(const MerProblem *problem, const char *line, MerCost *cost)
+/* False: this is no answer to the question, but a greeting or what was said of another plan. */
+static bool read_answer(const MerProblem *problem, const char *line, uint64_t id, MerCost *cost)
 {
-    cJSON *root = cJSON_Parse(line);
-    if (!cJSON_IsObject(root)) {
+    cJSON       *root = cJSON_Parse(line);
+    const cJSON *member, *echo = mer_json_get(root, "id");
+    const char  *text = cJSON_GetStringValue(echo);
+    bool         is_answer = cJSON_IsObject(root);
+    if (!is_answer) {
         mer_cost_refuse(cost, "answer: found \"%.40s\", expected one JSON object", line);
-    } else {
-        const cJSON *member;
-        cJSON_ArrayForEach(member, root)
-        {
-            if (cost->feasible) {
-                read_member(member, cost);
-            }
-        }
-        derive(problem, cost->value);
+    } else if (echo && (!text || strtoull(text, NULL, 16) != id)) {
+        mer_cost_refuse(cost, "answer: id is \"%.40s\", expected %016llx, as in the question",
+                        text ? text : "", (unsigned long long)id);
+        is_answer = false;
     }
+    cJSON_ArrayForEach(member, root)
+    {
+        if (cost->feasible && member != echo) {
+            is_answer = read_member(member, cost);
+        }
+    }
+    derive(problem, cost->value);
     cJSON_Delete(root);
+    return is_answer;
 }
 
 static void evaluate(const void *opened, const MerPlan *plan, const MerCall *call, MerCost *cost)
@@ -196,20 +212,22 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
     struct Place *place = take(state->crew);
     mer_cost_clear(cost);
     if (!place) {
-        mer_cost_refuse(cost, "crash: given up, the command failed %d times and never answered",
+        mer_cost_refuse(cost,
+                        "crash: given up, the command failed %d times and gave no valid answer",
                         HOPELESS);
         return;
     }
-    MerJson json = {0};
-    write_question(state->problem, plan, &json);
+    MerJson  json = {0};
+    uint64_t id = write_question(state->problem, plan, &json);
     json.text[json.size] = '\n'; /* in the place of its end */
-    const char *answer = mer_worker_ask(&place->worker, state->options.run, json.text,
-                                        json.size + 1, state->options.timeout_s, call->notes, cost);
-    if (answer) {
-        read_answer(state->problem, answer, cost);
+    const char *line = mer_worker_ask(&place->worker, state->options.run, json.text, json.size + 1,
+                                      state->options.timeout_s, call->notes, cost);
+    bool        is_answer = line && read_answer(state->problem, line, id, cost);
+    if (line && !is_answer) { /* the lines behind it are out of step, too */
+        mer_worker_stop(&place->worker, 0);
     }
     mer_json_free(&json);
-    give_back(state->crew, place, answer != NULL);
+    give_back(state->crew, place, is_answer);
 }
 
 static bool needs_check(const void *opened)

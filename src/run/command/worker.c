@@ -16,6 +16,8 @@
 
 extern char **environ;
 
+static const double SECOND_LINE_S = 0.05; /* how long one is waited for after the first answer */
+
 enum { PIECE = 4096, LONGEST = 1 << 24 }; /* of an answer, bytes */
 
 /* A pipe whose ends no other program inherits. */
@@ -157,10 +159,13 @@ static ssize_t read_piece(MerWorker *worker)
 }
 
 /* Whether the program has said more than blanks. Behind an answer that would be taken for the next one. */
-static bool has_said_more(MerWorker *worker)
+static bool has_said_more(MerWorker *worker, bool *is_open)
 {
-    while (worker->size < LONGEST && read_piece(worker) > 0) {
+    ssize_t count = 1;
+    while (worker->size < LONGEST && count > 0) {
+        count = read_piece(worker);
     }
+    *is_open = count > 0 || (count < 0 && mer_child_is_passing(errno));
     for (size_t i = 0; i < worker->size; i++) {
         if (!strchr(" \t\r\n", worker->text[i])) {
             return true;
@@ -170,18 +175,45 @@ static bool has_said_more(MerWorker *worker)
     return false;
 }
 
-/* Takes a whole line out of what came; what stands behind it stays. */
+/* Does a program that has just given its first answer go on to speak? Then it writes two lines for a plan, or one before
+ * it is asked. */
+static bool goes_on(MerWorker *worker, MerNotes *notes)
+{
+    double deadline = mer_clock() + SECOND_LINE_S;
+    bool   has_more, is_open;
+    do {
+        has_more = has_said_more(worker, &is_open);
+    } while (!has_more && is_open &&
+             mer_child_wait(worker->out, POLLIN, deadline, notes) == MER_CHILD_READY);
+    return has_more;
+}
+
+static const char *refuse_more(MerWorker *worker, MerCost *cost)
+{
+    end(worker, 0);
+    mer_cost_refuse(cost,
+                    "answer: the program wrote more than one line for a plan, first \"%.40s\"",
+                    worker->answer);
+    return NULL;
+}
+
+/* Takes a whole line out of what came; what stands behind it stays. Blank lines are none. */
 static const char *take_line(MerWorker *worker)
 {
-    char *newline = worker->size > 0 ? memchr(worker->text, '\n', worker->size) : NULL;
+    size_t blank = 0;
+    while (blank < worker->size && strchr(" \t\r\n", worker->text[blank])) {
+        blank++;
+    }
+    char *begin = worker->text + blank;
+    char *newline = blank < worker->size ? memchr(begin, '\n', worker->size - blank) : NULL;
     if (!newline) {
         return NULL;
     }
-    size_t length = (size_t)(newline - worker->text) + 1;
+    size_t length = (size_t)(newline - begin) + 1;
     worker->answer = mer_heap_resize(worker->answer, length, 1);
-    memcpy(worker->answer, worker->text, length);
+    memcpy(worker->answer, begin, length);
     worker->answer[length - 1] = '\0';
-    worker->size -= length;
+    worker->size -= blank + length;
     memmove(worker->text, newline + 1, worker->size);
     return worker->answer;
 }
@@ -210,12 +242,10 @@ const char *mer_worker_ask(MerWorker *worker, const char *command, const char *l
 {
     double        deadline = mer_clock() + timeout_s;
     int           status;
-    bool          was_running;
+    bool          was_running, is_open;
     MerChildState state;
-    if (worker->pid != 0 && has_said_more(worker)) {
-        end(worker, 0);
-        mer_cost_refuse(cost, "answer: the program wrote more than one line for the plan before");
-        return NULL;
+    if (worker->pid != 0 && has_said_more(worker, &is_open)) {
+        return refuse_more(worker, cost);
     }
     do {
         was_running = worker->pid != 0;
@@ -227,7 +257,8 @@ const char *mer_worker_ask(MerWorker *worker, const char *command, const char *l
             state = read_line(worker, deadline, notes);
         }
         if (state == MER_CHILD_READY) {
-            return worker->answer;
+            bool has_more = !was_running && goes_on(worker, notes);
+            return has_more ? refuse_more(worker, cost) : worker->answer;
         }
         bool is_too_long = worker->size > LONGEST;
         status = end(worker, state == MER_CHILD_GONE && !is_too_long ? 1 : 0);

@@ -66,6 +66,16 @@ const char *mer_cell_identity(const MerRunSpec *spec, MerArena *arena)
     return mer_cell_identity_of(header_of(spec, arena), arena);
 }
 
+/* Of an option its name: nobody typed problem.options.select. */
+static const char *option_of(const cJSON *was, const cJSON *now, MerArena *arena)
+{
+    static const char options[] = "options.";
+    char              path[200] = "";
+    const char       *option =
+        mer_json_difference(&was, &now, path, sizeof path) ? strstr(path, options) : NULL;
+    return option ? mer_arena_text(arena, option + sizeof options - 1) : NULL;
+}
+
 const char *mer_cell_difference(const char *header, const MerRunSpec *spec, MerArena *arena)
 {
     cJSON      *was = cJSON_Parse(header), *now = cJSON_Parse(header_of(spec, arena));
@@ -74,7 +84,9 @@ const char *mer_cell_difference(const char *header, const MerRunSpec *spec, MerA
         const char *before = add("", mer_json_get(was, keys[k]), arena);
         key = strcmp(before, add("", mer_json_get(now, keys[k]), arena)) ? keys[k] : NULL;
     }
+    key = key ? key : "evaluator";
+    const char *option = option_of(mer_json_get(was, key), mer_json_get(now, key), arena);
     cJSON_Delete(was);
     cJSON_Delete(now);
-    return key ? key : "evaluator";
+    return option ? option : key;
 }

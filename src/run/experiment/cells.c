@@ -7,6 +7,7 @@
 #include "base/json_read.h"
 #include "base/memory.h"
 #include "mercator/threads.h"
+#include "run/internal.h"
 #include "run/search/objective.h"
 
 #include <dirent.h>
@@ -49,6 +50,18 @@ static int by_identity(const void *a, const void *b)
     return strcmp(((const Old *)a)->identity, ((const Old *)b)->identity);
 }
 
+/* Half of a file that stands beside the cells, whose writer was killed. */
+static void remove_left(Batch *batch, const char *name)
+{
+    static const char *const files[] = {"sweep.csv", "report.html"};
+    const char              *whole = mer_folder_left_part(name, batch->arena);
+    for (size_t i = 0; whole && i < sizeof files / sizeof *files; i++) {
+        if (strcmp(whole, files[i]) == 0) {
+            remove(mer_arena_format(batch->arena, "%s/%s", batch->cells->root, name));
+        }
+    }
+}
+
 /* Finds the folders of earlier cells, sorted by what they ran. */
 static MerStatus look_around(Batch *batch, MerError *error)
 {
@@ -66,6 +79,7 @@ static MerStatus look_around(Batch *batch, MerError *error)
         const char *directory =
             mer_arena_format(batch->arena, "%s/%s", batch->cells->root, entry->d_name);
         const char *log = mer_arena_format(batch->arena, "%s/run.jsonl", directory);
+        remove_left(batch, entry->d_name);
         if (entry->d_name[0] != '.') {
             status = mer_file_first_line(log, scratch, &header, &is_whole, error);
         }

@@ -29,7 +29,7 @@ MerStatus mer_cells_run(MerCells *cells, MerArena *arena, MerError *error);
 const char *mer_cell_identity(const MerRunSpec *spec, MerArena *arena);
 /* The same from the first line of a log; NULL if that is no header. */
 const char *mer_cell_identity_of(const char *header, MerArena *arena);
-/* The first key of that header in which a run of `spec` is another one, given that it is. */
+/* The first key or option of that header in which a run of `spec` is another one, given that it is. */
 const char *mer_cell_difference(const char *header, const MerRunSpec *spec, MerArena *arena);
 
 #endif

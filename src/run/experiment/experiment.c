@@ -214,19 +214,30 @@ static MerStatus unknown_key(const MerExperiment *experiment, const MerProblemCl
                          nearest ? nearest : "", nearest ? "\"" : "");
 }
 
-/* 5% is 0.05. */
+/* 5% is 0.05; what is no share stays as it was typed. */
 static const char *read_percent(const char *value, MerArena *arena)
 {
     size_t      length = strlen(value);
     const char *number = length > 0 ? mer_arena_text_n(arena, value, length - 1) : "";
     double      share;
-    bool is_percent = length > 0 && value[length - 1] == '%' && mer_parse_real(number, &share);
+    bool        is_percent =
+        length > 0 && value[length - 1] == '%' && mer_parse_real(number, &share) && share >= 0;
     char text[32];
     if (!is_percent) {
         return value;
     }
     mer_print_real(text, share / 100);
     return mer_arena_text(arena, text);
+}
+
+MerStatus mer_experiment_set_common(MerExperiment *experiment, const MerOption *option,
+                                    const char *place, const char *value, MerError *error)
+{
+    MerArena *arena = experiment->arena;
+    experiment->option_places[option - mer_run_options] = place;
+    value = strcmp(option->name, "gap") == 0 ? read_percent(value, arena) : value;
+    return mer_options_set(mer_run_options, &experiment->options, place ? place : "run",
+                           option->name, value, arena, error);
 }
 
 MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value,
@@ -238,10 +249,7 @@ MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const c
     }
     const MerOption *common = mer_options_find(mer_run_options, key);
     if (common) {
-        experiment->option_places[common - mer_run_options] = NULL;
-        value = strcmp(common->name, "gap") == 0 ? read_percent(value, experiment->arena) : value;
-        return mer_options_set(mer_run_options, &experiment->options, "run", key, value,
-                               experiment->arena, error);
+        return mer_experiment_set_common(experiment, common, NULL, value, error);
     }
     if (mer_options_find(problem->options, key)) {
         add_option(&experiment->problem, key, value, experiment->arena);

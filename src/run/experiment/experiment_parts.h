@@ -28,6 +28,10 @@ MerStatus mer_expansion_at_value(const MerExpansion *e, MerAxis axis, int index,
 MerStatus mer_expansion_at_option(const MerExperiment *experiment, const char *key,
                                   MerStatus status, MerError *error);
 
+/* Sets a common option, as on the command line (`place` NULL) or in a file: a gap may be said in percent. */
+MerStatus mer_experiment_set_common(MerExperiment *experiment, const MerOption *option,
+                                    const char *place, const char *value, MerError *error);
+
 /* Adds a value of the command line (`place` and `map` NULL) or of a file. */
 void mer_axis_add(MerAxisValues *values, const char *value, const char *place, MerYaml *map,
                   MerArena *arena);

@@ -191,11 +191,8 @@ static MerStatus read_options(MerExperiment *experiment, MerYaml *root, MerError
         MerYaml    *node = mer_yaml_get(root, option->name);
         const char *text;
         if (node) {
-            const char *place = place_of(node);
             MER_TRY(mer_yaml_option(node, &text, experiment->arena, error));
-            experiment->option_places[option - mer_run_options] = place;
-            MER_TRY(mer_options_set(mer_run_options, &experiment->options, place, option->name,
-                                    text, experiment->arena, error));
+            MER_TRY(mer_experiment_set_common(experiment, option, place_of(node), text, error));
         }
     }
     return MER_OK;

@@ -35,31 +35,49 @@ static bool is_link(const char *path)
     return lstat(path, &about) == 0 && S_ISLNK(about.st_mode);
 }
 
+static bool is_known(const MerRunState *run, const char *name)
+{
+    return mer_name_table_find(&run->known_files, name) != NULL;
+}
+
+/* Its folders, too, with their slash. */
 static void know(MerRunState *run, const char *name)
 {
     mer_name_table_set(&run->known_files, mer_arena_text(run->arena, name), run);
+    for (const char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/')) {
+        mer_name_table_set(&run->known_files,
+                           mer_arena_text_n(run->arena, name, (size_t)(slash - name) + 1), run);
+    }
+}
+
+static void tell(MerRunState *run, const char *name)
+{
+    mer_name_table_set(&run->told_files, mer_arena_text(run->arena, name), run);
 }
 
 static void know_written(void *context, const cJSON *line)
 {
-    const char *name = mer_json_get_text(line, "writes", NULL);
+    MerRunState *run = context;
+    const char  *name = mer_json_get_text(line, "writes", NULL);
     if (name) {
-        know(context, name);
+        know(run, name);
+    }
+    if (name && run->spec->resume) { /* else a new file follows */
+        tell(run, name);
     }
 }
 
-/* Half a file of ours, whose writer was killed. */
-static bool is_left_part(const MerRunState *run, const char *name)
+const char *mer_folder_left_part(const char *name, MerArena *arena)
 {
     static const char mark[] = ".part";
     const char       *part = strrchr(name, '.');
     if (!part || strncmp(part, mark, sizeof mark - 1) != 0 || !isdigit(part[sizeof mark - 1])) {
-        return false;
+        return NULL;
     }
-    char *end, *whole = mer_arena_text_n(run->arena, name, (size_t)(part - name));
+    char *end;
     long  writer = strtol(part + sizeof mark - 1, &end, 10);
-    return *end == '\0' && mer_name_table_find(&run->known_files, whole) &&
-           kill((pid_t)writer, 0) != 0 && errno == ESRCH;
+    bool  is_left = *end == '\0' && kill((pid_t)writer, 0) != 0 && errno == ESRCH;
+    return is_left ? mer_arena_text_n(arena, name, (size_t)(part - name)) : NULL;
 }
 
 /* What the run before has written: files of its summary, and those that every run may leave. */
@@ -92,9 +110,10 @@ static void know_old_files(MerRunState *run)
 
 void mer_folder_will_write(MerRunState *run, const char *name)
 {
-    if (run->clock_file && !mer_name_table_find(&run->known_files, name)) {
+    if (run->clock_file && !mer_name_table_find(&run->told_files, name)) {
         MerJson json = {0};
         know(run, name);
+        tell(run, name);
         mer_json_object(&json, NULL);
         mer_json_text(&json, "writes", name);
         mer_json_end_object(&json);
@@ -107,7 +126,7 @@ void mer_folder_will_write(MerRunState *run, const char *name)
 bool mer_folder_may_write(const MerRunState *run, const char *name)
 {
     const char *path = path_of(run, name);
-    return !exists(path) || (!is_link(path) && mer_name_table_find(&run->known_files, name));
+    return !exists(path) || (!is_link(path) && is_known(run, name));
 }
 
 /* Which key of the header is not as this run would write it? */
@@ -180,17 +199,22 @@ static bool is_state(const char *name)
 }
 
 /* Halves of files that a killed run has left; and where it does not go on (`all`) all that it has, its states too: they
- * would be taken for this one's. */
-static void remove_old(MerRunState *run, bool all)
+ * would be taken for this one's. `below`: "" or a folder of the run's, with its slash. */
+static void remove_old(MerRunState *run, const char *below, bool all)
 {
-    DIR           *folder = mer_folder_open(run->spec->directory);
+    DIR           *folder = mer_folder_open(path_of(run, below));
     struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
-        bool is_log = strcmp(entry->d_name, "run.jsonl") == 0; /* made empty when it is opened */
-        bool is_known = mer_name_table_find(&run->known_files, entry->d_name) != NULL;
-        bool is_old = all && !is_log && (is_known || is_state(entry->d_name));
-        if (is_old || is_left_part(run, entry->d_name)) {
-            remove(path_of(run, entry->d_name));
+        const char *name = mer_arena_format(run->arena, "%s%s", below, entry->d_name);
+        const char *inner = mer_arena_format(run->arena, "%s/", name);
+        const char *whole = mer_folder_left_part(name, run->arena);
+        bool        is_log = strcmp(name, "run.jsonl") == 0; /* made empty when it is opened */
+        bool        is_old = all && !is_log && (is_known(run, name) || is_state(name));
+        if (is_old || (whole && is_known(run, whole))) {
+            remove(path_of(run, name));
+        } else if (is_known(run, inner) && entry->d_name[0] != '.' &&
+                   !is_link(path_of(run, name))) {
+            remove_old(run, inner, all);
         }
     }
     if (folder) {
@@ -212,7 +236,7 @@ MerStatus mer_folder_claim(MerRunState *run, MerError *error)
     char       *header = NULL;
     bool        is_linked = is_link(log), is_whole = false;
     MER_TRY(mer_directory_make(run->spec->directory, run->arena, error));
-    run->known_files = (MerNameTable){.arena = run->arena};
+    run->known_files = run->told_files = (MerNameTable){.arena = run->arena};
     if (!is_linked) {
         MER_TRY(mer_file_first_line(log, run->arena, &header, &is_whole, error));
     }
@@ -224,7 +248,7 @@ MerStatus mer_folder_claim(MerRunState *run, MerError *error)
     if (run->spec->resume) {
         if (!is_linked) {
             know_old_files(run);
-            remove_old(run, false);
+            remove_old(run, "", false);
         }
         return check_strangers(run, error);
     }
@@ -234,7 +258,7 @@ MerStatus mer_folder_claim(MerRunState *run, MerError *error)
     }
     MER_TRY(check_strangers(run, error));
     if (header) {
-        remove_old(run, true);
+        remove_old(run, "", true);
     }
     return MER_OK;
 }

@@ -153,6 +153,7 @@ MerStatus mer_runlog_cut(MerRunlog *log, int64_t bytes, int64_t lines, MerError 
         return io_error(log, "cut", error);
     }
     log->is_synced = false;
+    log->cut_at = log->is_replay ? mer_clock() : log->cut_at;
     log->is_replay = false;
     log->bytes = bytes;
     log->line_count = lines;
@@ -209,30 +210,6 @@ void mer_runlog_pass_lines(MerRunlog *log, const char *start)
     }
 }
 
-/* The first entry in which two maps differ: problem.options.select. `was` and `now` become its values; NULL: absent. */
-static bool find_difference(const cJSON **was, const cJSON **now, char *path, size_t size)
-{
-    const cJSON *maps[] = {*now, *was};
-    for (int m = 0; m < 2; m++) {
-        const cJSON *item;
-        cJSON_ArrayForEach(item, maps[m])
-        {
-            const cJSON *before = mer_json_get(maps[1], item->string);
-            const cJSON *after = mer_json_get(maps[0], item->string);
-            if (before && after && cJSON_Compare(before, after, true)) {
-                continue;
-            }
-            size_t length = strlen(path);
-            snprintf(path + length, size - length, "%s%s", length > 0 ? "." : "", item->string);
-            *was = before;
-            *now = after;
-            return !cJSON_IsObject(before) || !cJSON_IsObject(after) ||
-                   find_difference(was, now, path, size);
-        }
-    }
-    return false;
-}
-
 /* Which key of the header is not as it was? */
 static MerStatus header_differs(const MerRunlog *log, const char *old, const char *line,
                                 MerError *error)
@@ -243,7 +220,7 @@ static MerStatus header_differs(const MerRunlog *log, const char *old, const cha
     const cJSON *was = before, *now = after;
     MerStatus    status;
     if (cJSON_IsObject(before) && cJSON_IsObject(after) &&
-        find_difference(&was, &now, path, sizeof path)) {
+        mer_json_difference(&was, &now, path, sizeof path)) {
         char *found = was ? cJSON_PrintUnformatted(was) : NULL;
         char *wanted = now ? cJSON_PrintUnformatted(now) : NULL;
         status =

@@ -17,6 +17,7 @@ typedef struct MerRunlog {
     char    path[512];
     FILE   *file;       /* NULL: nothing is logged */
     bool    is_replay;  /* still reading the old log */
+    double  cut_at;     /* when it no longer was */
     int64_t line_count; /* read or written so far */
     int64_t bytes;      /* of these lines */
     int64_t ahead;      /* replay: what mer_runlog_pass found, -1 before it looks */

@@ -48,7 +48,7 @@ static void begin_total(MerRunState *run, double now)
 {
     if (run->spec->total_time_s > 0 && isinf(run->total_end)) {
         run->prepared_s = now - run->started;
-        run->total_end = now + run->spec->total_time_s - run->used_before_s;
+        run->total_end = now + run->spec->total_time_s - run->before.searched_s;
     }
 }
 
@@ -97,24 +97,51 @@ double mer_deadline_left(const MerTaskSearch *s, double now)
 }
 
 typedef struct Used {
-    double before, last; /* of earlier sittings, and of the one whose lines are read */
+    MerSittings before, last; /* last: the sitting whose lines are read */
 } Used;
 
 static void take_line(void *context, const cJSON *line)
 {
     Used  *used = context;
     double wall = mer_json_get_real(line, "wall_s", NAN);
+    double followed = mer_json_get_real(line, "followed_s", 0);
     if (mer_json_get(line, "started")) { /* the next sitting */
-        used->before += used->last;
-        used->last = 0;
+        used->before.searched_s += used->last.searched_s;
+        used->before.wall_s += used->last.wall_s;
+        used->last = (MerSittings){0};
     } else if (!isnan(wall)) {
-        used->last = wall - mer_json_get_real(line, "prepared_s", 0);
+        used->last.searched_s = wall - fmax(mer_json_get_real(line, "prepared_s", 0), followed);
+        used->last.wall_s = wall - followed;
     }
 }
 
-double mer_deadline_used(const char *clock_path)
+MerSittings mer_deadline_used(const char *clock_path)
 {
     Used used = {0};
     mer_clock_read(clock_path, take_line, &used);
-    return used.before + used.last;
+    return (MerSittings){used.before.searched_s + used.last.searched_s,
+                         used.before.wall_s + used.last.wall_s};
+}
+
+double mer_deadline_followed(const MerRunState *run, double now)
+{
+    return !run->spec->resume ? 0 : (run->log.is_replay ? now : run->log.cut_at) - run->started;
+}
+
+void mer_deadline_tick(const MerRunState *run, double now)
+{
+    if (!run->clock_file) {
+        return;
+    }
+    double followed = mer_deadline_followed(run, now);
+    fprintf(run->clock_file, "{\"trials\":%lld,\"wall_s\":%.6f,\"cpu_s\":%.3f",
+            (long long)run->trials, now - run->started, mer_cpu_clock());
+    if (run->prepared_s > 0) {
+        fprintf(run->clock_file, ",\"prepared_s\":%.6f", run->prepared_s);
+    }
+    if (followed > 0) {
+        fprintf(run->clock_file, ",\"followed_s\":%.6f", followed);
+    }
+    fprintf(run->clock_file, "}\n");
+    fflush(run->clock_file);
 }

@@ -19,7 +19,7 @@ typedef struct Explanation {
     double       started;
     double       closest;     /* excess of the nearest miss */
     bool         counts;      /* reasons go into the result */
-    bool         is_unpriced; /* a plan that fits has no value: no other will have one */
+    bool         is_unpriced; /* a plan that fits lacks what is asked for: that is what to tell */
 } Explanation;
 
 /* Excess of a point: 1 and below would fit, +inf if it cannot be known. */
@@ -33,7 +33,6 @@ static double price(Explanation *e, const MerIndex *point)
     e->task->problem.type->decode(&e->task->problem, point, &plan, e->scratch);
     mer_price_plan(&e->task->evaluator, &e->task->check, &plan, &call, &cost);
     result->explained++;
-    bool fits = cost.feasible;
     mer_objective_refuse(&e->run->objective, &cost);
     if (cost.feasible) {
         result->is_reachable = true;
@@ -43,8 +42,8 @@ static double price(Explanation *e, const MerIndex *point)
     if (e->counts) {
         mer_reasons_count(result, &cost);
     }
-    e->is_unpriced = fits;
-    if (result->closest[0] == '\0' || excess < e->closest || fits) {
+    e->is_unpriced = strstr(cost.reason, MER_GIVES_NO) != NULL;
+    if (result->closest[0] == '\0' || excess < e->closest || e->is_unpriced) {
         e->closest = excess;
         snprintf(result->closest, sizeof result->closest, "%s", cost.reason);
     }

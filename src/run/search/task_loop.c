@@ -182,13 +182,9 @@ static void show_progress(MerTaskSearch *s, bool is_end)
         };
         run->hooks.progress(run->hooks.state, &progress);
     }
-    if (run->clock_file && (is_end || now - run->last_tick >= 1)) {
+    if (is_end || now - run->last_tick >= 1) {
         run->last_tick = now;
-        fprintf(run->clock_file, "{\"trials\":%lld,\"wall_s\":%.3f,\"cpu_s\":%.3f",
-                (long long)run->trials, now - run->started, mer_cpu_clock());
-        fprintf(run->clock_file, run->prepared_s > 0 ? ",\"prepared_s\":%.3f}\n" : "}\n",
-                run->prepared_s);
-        fflush(run->clock_file);
+        mer_deadline_tick(run, now);
     }
 }
 
