@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SUMMARY_LIMIT = 1 << 28, TAIL = 1 << 20 };
 
@@ -278,10 +279,12 @@ static void run_cell(Batch *batch, int index)
         MerRunHooks hooks = {batch, is_cancelled, NULL, warn_once};
         spec->command = batch->cells->command;
         spec->resume = is_known;
+        spec->force = spec->force || batch->is_new[index];
         spec->threads = batch->threads_each;
         MerStatus status = mer_run(spec, &hooks, outcome.arena, &outcome.result, &outcome.error);
         if (status == MER_INVALID && is_known) { /* the log of another version: it begins anew */
             spec->resume = false;
+            spec->force = true;
             status = mer_run(spec, &hooks, outcome.arena, &outcome.result, &outcome.error);
         }
         outcome.has_failed = status != MER_OK;
@@ -348,7 +351,14 @@ MerStatus mer_cells_run(MerCells *cells, MerArena *arena, MerError *error)
         return mer_error_set(error, MER_IO, "no lock for the cells of %s", cells->root);
     }
     int       threads = cells->threads > 0 ? cells->threads : mer_cpu_count();
-    MerStatus status = look_around(&batch, error);
+    MerStatus status = MER_OK;
+    if (access(mer_arena_format(arena, "%s/run.jsonl", cells->root), F_OK) == 0) {
+        status = mer_error_set(error, MER_INVALID,
+                               "%s holds a single run, expected an empty folder or one of several "
+                               "runs; choose another with -o DIR",
+                               cells->root);
+    }
+    status = status == MER_OK ? look_around(&batch, error) : status;
     if (status == MER_OK) {
         give_folders(&batch);
         tell_of_others(&batch);
