@@ -207,9 +207,12 @@ static bool add_point(MerSlice value, const int *choices, int knobs, MerWordsTex
     int *point = mer_heap_zeroed((size_t)knobs + 1, sizeof *point);
     bool is_whole = mer_point_read(value.text + 1, value.length - 2, choices, knobs, point);
     for (int k = 0; is_whole && k < knobs; k++) {
-        char number[16];
-        snprintf(number, sizeof number, "%s%d", k == 0 ? "[" : ",", point[k]);
-        add_text(text, number);
+        char number[16], *end = number + sizeof number, *first = end;
+        for (int rest = point[k]; rest > 0 || first == end; rest /= 10) { /* printf is slower */
+            *--first = (char)('0' + rest % 10);
+        }
+        *--first = k == 0 ? '[' : ',';
+        add(text, first, (size_t)(end - first));
     }
     add_text(text, knobs == 0 ? "[]" : "]");
     free(point);
