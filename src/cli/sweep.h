@@ -27,7 +27,7 @@ MerSweepTable mer_sweep_rows(const MerExperiment *experiment, const MerRunSpec *
 void mer_sweep_axes(const MerCellTotal *result, double axes[2]);
 
 /* sweep_knee.c: marks the knee of each group of rows that differ in the swept numbers alone. A group whose curve is
- * straight, or goes up, has none. */
+ * straight, or ends no better than it begins, has none. */
 void mer_sweep_knees(const MerExperiment *experiment, MerSweepTable *table, MerArena *arena);
 
 #endif

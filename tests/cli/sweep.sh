@@ -49,6 +49,16 @@ test "$(grep -c '^> ' out)" -eq 2
 grep -q '^> the knee: memories.GLB.words=[0-9]*Ki, ' out
 test "$(marked range/sweep.csv knee)" -eq 1
 says range/sweep.csv ',energy [pJ],edp [pJ.cycle],gap [1],on_front,objective [pJ.cycle],knee'
+# a straight curve that rises has no knee, whichever end is named first; where more is better, a rising one has
+for values in 100..400:+100 400,300,200,100; do
+    expect 0 "$MERCATOR" map resnet18 --select 2 --sweep memories.DRAM.access_pj=$values --objective energy --quiet --no-report \
+        -o "rise-$values"
+    lacks 'the knee' out
+    test "$(marked "rise-$values/sweep.csv" knee)" -eq 0
+done
+expect 0 "$MERCATOR" map resnet18 --select 2 --sweep memories.DRAM.words_per_cycle=0.25..8:x2 --objective utilisation \
+    --optimizer annealing --budget 2000 --quiet --no-report -o more
+says out '> the knee: memories.DRAM.words_per_cycle='
 cat >steps.yaml <<'YAML'
 format: mercator-experiment/1
 workload: resnet18

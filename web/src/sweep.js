@@ -61,18 +61,27 @@ export function sweptNumber(runs) {
 }
 
 const LEAST = 0.05; // below this a curve is as good as straight
+const ROUNDING = 1e-9; // and level below this
 
 /** The run whose score is farthest below the straight line between the ends of the curve over a swept number, both axes
- *  brought to 0 .. 1, as src/cli/sweep_knee.c has it; undefined where there is none. Runs of one optimizer and seed. */
+ *  brought to 0 .. 1, as src/cli/sweep_knee.c has it; undefined where the curve is straight, or ends no better than it
+ *  begins. Runs of one optimizer and seed. */
 export function kneeOf(runs, number) {
   const xOf = (run) => (number.isLog ? Math.log2(number.of(run)) : number.of(run));
-  const scores = runs.map((run) => run.best.score);
-  const xs = runs.map(xOf);
-  if (runs.length < 3 || !scores.every(Number.isFinite)) return undefined;
-  const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...scores), Math.max(...scores)];
-  const below = xs.map((x, at) => 1 - (x - left) / (right - left) - (scores[at] - low) / (high - low));
-  const most = Math.max(...below); // NaN of a level curve
-  return most > LEAST ? runs[below.indexOf(most)] : undefined;
+  const points = runs
+    .map((run) => ({ run, x: xOf(run), y: run.best.score }))
+    .filter(({ y }) => Number.isFinite(y))
+    .sort((a, b) => a.x - b.x || a.y - b.y);
+  const [first, last] = [points[0], points.at(-1)];
+  if (points.length < 3 || last.x === first.x) return undefined;
+  const ys = points.map(({ y }) => y);
+  const [low, high] = [Math.min(...ys), Math.max(...ys)];
+  const fall = first.y - last.y;
+  if (!(fall > ROUNDING * Math.max(Math.abs(low), Math.abs(high)))) return undefined;
+  const line = ({ x }) => first.y - (fall * (x - first.x)) / (last.x - first.x);
+  const below = points.map((point, at) => (at > 0 && at < points.length - 1 ? (line(point) - point.y) / (high - low) : 0));
+  const most = Math.max(...below);
+  return most > LEAST ? points[below.indexOf(most)].run : undefined;
 }
 
 /** The matrix of a sweep over two parameters; null of others. */
