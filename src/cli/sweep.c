@@ -51,7 +51,7 @@ enum { LABELS = sizeof labels / sizeof labels[0] };
 
 static const char *label_of(const MerRunSpec *spec, int label, MerArena *arena)
 {
-    const char *texts[] = {spec->name, spec->evaluator->name, spec->optimizer_text,
+    const char *texts[] = {spec->workload_text, spec->evaluator_text, spec->optimizer_text,
                            spec->objective};
     return label < LABELS - 1 ? texts[label]
                               : mer_arena_format(arena, "%lld", (long long)spec->budget);
@@ -75,7 +75,6 @@ static void print_knees(const MerSweepTable *table, const bool *is_told, MerAren
     for (int r = 0; r < table->count; r++) {
         const MerSweepRow *row = &table->rows[r];
         const char        *of = "";
-        const char        *swept = has_platforms ? NULL : strchr(row->spec->platform->name, ' ');
         for (int l = 0; l < LABELS; l++) {
             of = is_told[l] ? mer_arena_format(arena, "%s%s%s", of, *of ? ", " : " of ",
                                                label_of(row->spec, l, arena))
@@ -84,7 +83,7 @@ static void print_knees(const MerSweepTable *table, const bool *is_told, MerAren
         if (row->is_knee) {
             const char *text = mer_arena_format(
                 arena, "> the knee%s: %s, farthest below the straight line between the ends", of,
-                swept ? swept + 1 : row->spec->platform->name);
+                has_platforms ? row->spec->platform->name : row->swept);
             mer_print_words(file, text, 0, 2, mer_terminal_columns(file));
         }
     }
@@ -183,9 +182,9 @@ static void write_run(const MerExperiment *experiment, const MerRunSpec *spec,
         values[s] = sweep->values.texts[combination % sweep->values.count];
         combination /= sweep->values.count;
     }
-    mer_csv_text(file, spec->name);
+    mer_csv_text(file, spec->workload_text);
     fputc(',', file);
-    mer_csv_text(file, spec->optimizer->name);
+    mer_csv_text(file, spec->optimizer_text);
     for (int s = 0; s < experiment->sweep_count; s++) {
         double number; /* 16Ki is no number for a spreadsheet */
         if (mer_parse_real(values[s], &number)) {
@@ -206,8 +205,10 @@ static void write_run(const MerExperiment *experiment, const MerRunSpec *spec,
     fprintf(file, ",%d,%llu,", row->is_knee, (unsigned long long)spec->seed);
     mer_csv_text(file, spec->objective);
     fputc(',', file);
-    mer_csv_text(file, spec->evaluator->name);
-    fprintf(file, ",%lld\n", (long long)spec->budget);
+    mer_csv_text(file, spec->evaluator_text);
+    fprintf(file, ",%lld,", (long long)spec->budget);
+    mer_csv_text(file, row->base);
+    fputc('\n', file);
 }
 
 /* " [s]" where all runs have the same metric as their objective, else nothing. */
@@ -237,7 +238,7 @@ MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *spec
     }
     fprintf(output.file,
             ",cycles [cycle],energy [pJ],edp [pJ.cycle],gap [1],on_front,objective%s,knee,seed,"
-            "objective_name,evaluator,budget\n",
+            "objective_name,evaluator,budget,platform\n",
             unit_of_objective(specs, count, arena));
     for (int i = 0; i < count; i++) {
         write_run(experiment, &specs[i], &results[i], &table.rows[table.row_of[i]], output.file);

@@ -112,4 +112,21 @@ expect 0 "$MERCATOR" map resnet18 --select 1 --sweep memories.GLB.words=16Ki,32K
 grep -q 'platform .* objective  *seeds ' out
 test "$(grep -c '  cycles  *3  ' out)" -eq 2
 says out 'medians over the seeds'
-test "$(grep -c ',[123],"energy","loopnest",300$' seeds/sweep.csv)" -eq 6
+test "$(grep -c ',[123],"energy","loopnest",300,"s256"$' seeds/sweep.csv)" -eq 6
+# Options of an evaluator make another group, which has its own star; table and file tell them apart.
+expect 0 "$MERCATOR" map resnet18 --select 2 --sweep memories.GLB.words=8Ki,16Ki,32Ki --evaluator loopnest \
+    --evaluator loopnest:ramp=true --optimizer annealing --optimizer annealing:chains=3 --budget 300 --seed 1-2 --quiet \
+    --no-report -o options
+grep -q '^>*\* .* loopnest ' out
+grep -q '^>*\* .* loopnest:ramp=true ' out
+says out '> the knee of loopnest, annealing:chains=3: '
+says out '> the knee of loopnest:ramp=true, annealing:chains=3: '
+test "$(grep '^>* *\**  *s256 ' out | sed 's/^[>* ]*//' | awk '{ print $1, $2, $3, $4, $5 }' | sort | uniq -d | wc -l)" -eq 0
+test "$(grep -c '^"resnet18","annealing:chains=3",.*,"loopnest:ramp=true",300,"s256"$' options/sweep.csv)" -eq 6
+# So do those of a network; the platform that is swept stands in the file, too.
+expect 0 "$MERCATOR" map resnet18:select=2 resnet18:select=12 --sweep memories.DRAM.words_per_cycle=0.25,1,4 --platform s256 \
+    --platform eyeriss-like --optimizer random --budget 300 --quiet --no-report -o parts
+grep -q '^>*\* .* resnet18:select=2 ' out
+grep -q '^>*\* .* resnet18:select=12 ' out
+says out '> the knee of resnet18:select=2: s256 memories.DRAM.words_per_cycle=1, '
+test "$(grep -c '^"resnet18:select=12","random",.*,"eyeriss-like"$' parts/sweep.csv)" -eq 3
