@@ -102,7 +102,9 @@ static int add_labels(const MerSweepTable *table, const MerSweepRow *row, const 
         }
     }
     if (table->rows[0].runs > 1) {
-        cells[count++] = row ? mer_arena_format(arena, "%d", row->runs) : ">seeds";
+        const char *of =
+            row && row->found < row->runs ? mer_arena_format(arena, "%d of ", row->found) : "";
+        cells[count++] = row ? mer_arena_format(arena, "%s%d", of, row->runs) : ">seeds";
     }
     return count;
 }

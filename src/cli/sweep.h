@@ -4,13 +4,13 @@
 
 #include "cli/request.h"
 
-typedef struct MerSweepRow { /* runs that differ in their seed alone */
-    const MerRunSpec *spec;  /* the first of them */
+typedef struct MerSweepRow {        /* runs that differ in their seed alone */
+    const MerRunSpec *spec;         /* the first of them */
     const char       *base, *swept; /* of the platform's name: "s256", "memories.GLB.words=8Ki" */
     const char       *setting;
     int               platform, combination; /* as named, and of the swept values */
     int               group;                 /* rows with the same number can be compared */
-    int               runs;
+    int               runs, found;           /* found: those that have a plan */
     MerCellTotal      median;
     bool              is_on_front, is_knee;
 } MerSweepRow;

@@ -126,6 +126,7 @@ static void fill_median(const MerSweepTable *table, int row, const MerCellTotal 
             runs[found++] = &results[i];
         }
     }
+    filled->found = found;
     filled->median.is_feasible = 2 * found > filled->runs;
     if (!filled->median.is_feasible) {
         return;

@@ -130,3 +130,9 @@ grep -q '^>*\* .* resnet18:select=2 ' out
 grep -q '^>*\* .* resnet18:select=12 ' out
 says out '> the knee of resnet18:select=2: s256 memories.DRAM.words_per_cycle=1, '
 test "$(grep -c '^"resnet18:select=12","random",.*,"eyeriss-like"$' parts/sweep.csv)" -eq 3
+# Where some seeds found no plan, the row says how many did.
+expect 1 "$MERCATOR" map resnet18 --select 2 --sweep memories.RF.words=64,256 --optimizer random --budget 45 --seed 1-3 --quiet \
+    --no-report -o some
+found=$(awk -F, '$3 == 64 && $4 != ""' some/sweep.csv | wc -l)
+test "$found" -gt 0 && test "$found" -lt 3
+grep -q "memories.RF.words=64 .* random  *$found of 3  " out
