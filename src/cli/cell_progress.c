@@ -36,16 +36,19 @@ static void tick(void *state, int finished, const MerRunSpec *spec)
                                           .left_s = (watch->count - finished) * spent / finished});
 }
 
-static void show_line(const MerRunSpec *spec, const MerRunResult *result)
+static void show_line(const MerRunSpec *spec, const MerRunResult *result, bool was_stopped)
 {
-    char value[48], gap[48], text[1000];
+    char      value[48], gap[48];
+    MerArena *arena = mer_arena_new(); /* folders and platforms may have long names */
     mer_show_value(value, result->objective, result->total.value);
     mer_print_percent(gap, result->total.gap);
-    snprintf(text, sizeof text, "%s: %s%s%s, %s, seed %llu: %s %s, gap %s", spec->directory,
-             spec->name, spec->platform ? " on " : "", spec->platform ? spec->platform->name : "",
-             spec->optimizer_text, (unsigned long long)spec->seed, result->objective_text, value,
-             gap);
+    const char *text = mer_arena_format(
+        arena, "%s: %s%s%s, %s, seed %llu: %s %s, gap %s%s", spec->directory, spec->workload_text,
+        spec->platform ? " on " : "", spec->platform ? spec->platform->name : "",
+        spec->optimizer_text, (unsigned long long)spec->seed, result->objective_text, value, gap,
+        was_stopped ? ", interrupted" : "");
     mer_print_lines(stdout, text, 2);
+    mer_arena_free(arena);
 }
 
 /* Which run it is, unless the message begins with it; and where a policy of --train does not fit, whose it is. */
@@ -93,7 +96,7 @@ static void done(void *state, int index, const MerRunResult *result, const MerEr
     if (watch->is_shown && watch->request->json) {
         printf("%s\n", result->summary);
     } else if (watch->is_shown) {
-        show_line(spec, result);
+        show_line(spec, result, was_stopped);
     }
     fflush(stdout);
     if (!result->is_feasible && !was_stopped) {

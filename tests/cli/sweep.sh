@@ -136,3 +136,9 @@ expect 1 "$MERCATOR" map resnet18 --select 2 --sweep memories.RF.words=64,256 --
 found=$(awk -F, '$3 == 64 && $4 != ""' some/sweep.csv | wc -l)
 test "$found" -gt 0 && test "$found" -lt 3
 grep -q "memories.RF.words=64 .* random  *$found of 3  " out
+# The line of a run is whole, however long its folder is called, and tells its layers.
+long=$(printf '%0200d' 0)
+long=$long/$long/$long/$long/$long
+expect 0 "$MERCATOR" map resnet18:select=2 --sweep memories.GLB.words=16Ki,32Ki --optimizer random --budget 300 --quiet --no-report \
+    -o "$long"
+grep -q "^$long/002: resnet18:select=2 on s256 memories.GLB.words=32Ki, random, seed 1: edp .*, gap .* %$" out
