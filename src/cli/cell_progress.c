@@ -1,6 +1,7 @@
 /* Running many cells for a person who watches. */
 #include "cli/request.h"
 
+#include "base/json_read.h"
 #include "base/log.h"
 #include "report/tables/table.h"
 #include "run/experiment/cells.h"
@@ -68,6 +69,25 @@ static void show_error(const Watch *watch, int index, const char *message)
     fputc('\n', stderr);
 }
 
+/* The first task without a plan, and why; of a run that had ended before the summary knows it, too. */
+static void show_infeasible(const MerRunSpec *spec, const MerRunResult *result)
+{
+    cJSON       *summary = cJSON_Parse(result->summary);
+    const cJSON *task, *best = NULL;
+    const char  *name = "some task";
+    cJSON_ArrayForEach(task, mer_json_get(summary, "tasks"))
+    {
+        best = mer_json_get(task, "best");
+        if (cJSON_IsFalse(mer_json_get(best, "feasible"))) {
+            name = mer_json_get_text(task, "name", name);
+            break;
+        }
+    }
+    fprintf(stderr, "mercator: %s: no feasible plan for %s of %s: %s\n", spec->directory, name,
+            spec->workload_text, mer_json_get_text(best, "reason", "see its summary.json"));
+    cJSON_Delete(summary);
+}
+
 static void done(void *state, int index, const MerRunResult *result, const MerError *error)
 {
     Watch            *watch = state;
@@ -100,8 +120,7 @@ static void done(void *state, int index, const MerRunResult *result, const MerEr
     }
     fflush(stdout);
     if (!result->is_feasible && !was_stopped) {
-        fprintf(stderr, "mercator: %s: no feasible plan for some task of %s\n", spec->directory,
-                spec->name);
+        show_infeasible(spec, result);
     }
 }
 

@@ -142,3 +142,9 @@ long=$long/$long/$long/$long/$long
 expect 0 "$MERCATOR" map resnet18:select=2 --sweep memories.GLB.words=16Ki,32Ki --optimizer random --budget 300 --quiet --no-report \
     -o "$long"
 grep -q "^$long/002: resnet18:select=2 on s256 memories.GLB.words=32Ki, random, seed 1: edp .*, gap .* %$" out
+# A value without a plan says why, also when it is asked again.
+for turn in first second; do
+    expect 1 "$MERCATOR" map resnet18 --select 2 --sweep memories.GLB.words=1,64Ki --quiet --no-report -o none
+    one_line err
+    grep -q '^mercator: none/001: no feasible plan for [^ ]*conv1[^ ]* of resnet18: [a-z-]*: .* needs ' err
+done
