@@ -1,6 +1,7 @@
 /* The table of a hardware sweep. */
 #include "cli/sweep.h"
 
+#include "base/file.h"
 #include "base/output.h"
 #include "base/terminal.h"
 #include "mercator/text.h"
@@ -225,27 +226,44 @@ static const char *unit_of_objective(const MerRunSpec *specs, int count, MerAren
                : mer_arena_format(arena, " [%s]", mer_metric_info(metric)->unit);
 }
 
+/* DIR/sweep.csv; a file of that name that no sweep has written stays. */
+static MerStatus write_table(const MerExperiment *experiment, const MerRunSpec *specs,
+                             const MerCellTotal *results, int count, const MerSweepTable *table,
+                             const char *directory, MerArena *arena, MerError *error)
+{
+    static const char start[] = "workload,optimizer,";
+    const char       *path = mer_arena_format(arena, "%s/sweep.csv", directory);
+    char             *old = NULL;
+    bool              is_whole;
+    MerOutput         output;
+    MER_TRY(mer_file_first_line(path, arena, &old, &is_whole, error));
+    if (old && strncmp(old, start, sizeof start - 1) != 0) {
+        mer_request_warn(
+            NULL, mer_arena_format(arena, "%s stays as it is: it is not a table of ours", path));
+        return MER_OK;
+    }
+    MER_TRY(mer_output_open(&output, path, error));
+    fprintf(output.file, "%s", start);
+    for (int s = 0; s < experiment->sweep_count; s++) {
+        fprintf(output.file, "%s,", experiment->sweeps[s].path);
+    }
+    fprintf(output.file,
+            "cycles [cycle],energy [pJ],edp [pJ.cycle],gap [1],on_front,objective%s,knee,seed,"
+            "objective_name,evaluator,budget,platform\n",
+            unit_of_objective(specs, count, arena));
+    for (int i = 0; i < count; i++) {
+        write_run(experiment, &specs[i], &results[i], &table->rows[table->row_of[i]], output.file);
+    }
+    return mer_output_close(&output, error);
+}
+
 MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *specs,
                          const MerCellTotal *results, int count, const char *directory,
                          MerArena *arena, FILE *file, MerError *error)
 {
-    MerOutput     output;
     MerSweepTable table = mer_sweep_rows(experiment, specs, results, count, arena);
-    const char   *path = mer_arena_format(arena, "%s/sweep.csv", directory);
     mer_sweep_knees(experiment, &table, arena);
-    MER_TRY(mer_output_open(&output, path, error));
-    fprintf(output.file, "workload,optimizer");
-    for (int s = 0; s < experiment->sweep_count; s++) {
-        fprintf(output.file, ",%s", experiment->sweeps[s].path);
-    }
-    fprintf(output.file,
-            ",cycles [cycle],energy [pJ],edp [pJ.cycle],gap [1],on_front,objective%s,knee,seed,"
-            "objective_name,evaluator,budget,platform\n",
-            unit_of_objective(specs, count, arena));
-    for (int i = 0; i < count; i++) {
-        write_run(experiment, &specs[i], &results[i], &table.rows[table.row_of[i]], output.file);
-    }
-    MER_TRY(mer_output_close(&output, error));
+    MER_TRY(write_table(experiment, specs, results, count, &table, directory, arena, error));
     print_table(&table, specs, count, arena, file);
     return MER_OK;
 }

@@ -148,3 +148,25 @@ for turn in first second; do
     one_line err
     grep -q '^mercator: none/001: no feasible plan for [^ ]*conv1[^ ]* of resnet18: [a-z-]*: .* needs ' err
 done
+# A sweep.csv that no sweep has written stays.
+mkdir mine
+for text in 'my own numbers' ''; do
+    echo "$text" >mine/sweep.csv
+    cp mine/sweep.csv kept
+    expect 0 "$MERCATOR" map resnet18 --select 2 --sweep memories.GLB.words=32Ki,64Ki --quiet --no-report -o mine
+    says err 'mine/sweep.csv stays as it is: it is not a table of ours'
+    says out 'nothing in the sweep beats it'
+    cmp mine/sweep.csv kept
+done
+rm mine/sweep.csv
+for turn in first second; do
+    expect 0 "$MERCATOR" map resnet18 --select 2 --sweep memories.GLB.words=32Ki,64Ki --quiet --no-report -o mine
+    is_silent err
+    test "$(wc -l <mine/sweep.csv)" -eq 3
+done
+# Where every run fails, nothing but that is said.
+sed 's/ access_pj: [0-9]*,//; s/, mac_pj: [0-9.]*//' "$MERCATOR_SOURCE_DIR/platforms/s256.yaml" >free.yaml
+expect 1 "$MERCATOR" map resnet18 --select 2 --platform ./free.yaml --optimizer random --objective edp \
+    --sweep memories.GLB.words=32Ki,64Ki --quiet --no-report -o failed
+is_silent out
+test "$(grep -c '^mercator: failed/00[12]: ' err)" -eq "$(wc -l <err)"
