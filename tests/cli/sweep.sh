@@ -97,6 +97,11 @@ expect 1 "$MERCATOR" map resnet18 --sweep GLB.words=16Ki,32Ki --quiet -o none
 says err 'GLB is one of the memories, did you mean memories.GLB.words'
 expect 1 "$MERCATOR" map resnet18 --sweep memories.L3.words=16Ki,32Ki --quiet -o none
 says err 'L3 is not there, expected DRAM, GLB, RF'
+# only keys that a sweep can change are offered; nor can one take another base
+expect 1 "$MERCATOR" map resnet18 --sweep foo=1,2 --quiet -o none
+says err 'unknown key "foo", expected kind, name, summary, source, clock_hz, word_bits, calibrated, memories, classes or units'
+expect 1 "$MERCATOR" map resnet18 --sweep extends=s256,eyeriss-like --quiet -o none
+says err 'unknown key "extends"'
 
 # Stars and knees are of one network and one objective; seeds are one row of medians.
 expect 0 "$MERCATOR" map resnet18 alexnet --select 1 --sweep memories.GLB.words=16Ki..128Ki:x2 --budget 2000 --quiet \
