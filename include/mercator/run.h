@@ -43,10 +43,11 @@ typedef struct MerRunSpec {        /* options point to the plug-in's struct; NUL
     const MerOptimizerClass *optimizer;
     const void              *optimizer_options;
     const char              *optimizer_text; /* as the user wrote it, for tables; NULL: its name */
-    const char              *objective;      /* metric or expression; NULL: the problem's default */
-    int                      pareto_count;
-    MerMetric                pareto[MER_MAX_PARETO];
-    uint64_t                 seed;
+    const char *evaluator_text, *workload_text; /* likewise; the workload's name with its options */
+    const char *objective; /* metric or expression; NULL: the problem's default */
+    int         pareto_count;
+    MerMetric   pareto[MER_MAX_PARETO];
+    uint64_t    seed;
     /* evaluations per task; 0: no limit (then a time is needed) */
     int64_t                 budget;
     int64_t                 total_budget;   /* > 0: in all, shared out by MACs */

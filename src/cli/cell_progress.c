@@ -1,6 +1,7 @@
 /* Running many cells for a person who watches. */
 #include "cli/request.h"
 
+#include "base/json_read.h"
 #include "base/log.h"
 #include "report/tables/table.h"
 #include "run/experiment/cells.h"
@@ -36,16 +37,19 @@ static void tick(void *state, int finished, const MerRunSpec *spec)
                                           .left_s = (watch->count - finished) * spent / finished});
 }
 
-static void show_line(const MerRunSpec *spec, const MerRunResult *result)
+static void show_line(const MerRunSpec *spec, const MerRunResult *result, bool was_stopped)
 {
-    char value[48], gap[48], text[1000];
+    char      value[48], gap[48];
+    MerArena *arena = mer_arena_new(); /* folders and platforms may have long names */
     mer_show_value(value, result->objective, result->total.value);
     mer_print_percent(gap, result->total.gap);
-    snprintf(text, sizeof text, "%s: %s%s%s, %s, seed %llu: %s %s, gap %s", spec->directory,
-             spec->name, spec->platform ? " on " : "", spec->platform ? spec->platform->name : "",
-             spec->optimizer_text, (unsigned long long)spec->seed, result->objective_text, value,
-             gap);
+    const char *text = mer_arena_format(
+        arena, "%s: %s%s%s, %s, seed %llu: %s %s, gap %s%s", spec->directory, spec->workload_text,
+        spec->platform ? " on " : "", spec->platform ? spec->platform->name : "",
+        spec->optimizer_text, (unsigned long long)spec->seed, result->objective_text, value, gap,
+        was_stopped ? ", interrupted" : "");
     mer_print_lines(stdout, text, 2);
+    mer_arena_free(arena);
 }
 
 /* Which run it is, unless the message begins with it; and where a policy of --train does not fit, whose it is. */
@@ -63,6 +67,25 @@ static void show_error(const Watch *watch, int index, const char *message)
                 before->name, spec->name, spec->optimizer->name);
     }
     fputc('\n', stderr);
+}
+
+/* The first task without a plan, and why; of a run that had ended before the summary knows it, too. */
+static void show_infeasible(const MerRunSpec *spec, const MerRunResult *result)
+{
+    cJSON       *summary = cJSON_Parse(result->summary);
+    const cJSON *task, *best = NULL;
+    const char  *name = "some task";
+    cJSON_ArrayForEach(task, mer_json_get(summary, "tasks"))
+    {
+        best = mer_json_get(task, "best");
+        if (cJSON_IsFalse(mer_json_get(best, "feasible"))) {
+            name = mer_json_get_text(task, "name", name);
+            break;
+        }
+    }
+    fprintf(stderr, "mercator: %s: no feasible plan for %s of %s: %s\n", spec->directory, name,
+            spec->workload_text, mer_json_get_text(best, "reason", "see its summary.json"));
+    cJSON_Delete(summary);
 }
 
 static void done(void *state, int index, const MerRunResult *result, const MerError *error)
@@ -93,12 +116,11 @@ static void done(void *state, int index, const MerRunResult *result, const MerEr
     if (watch->is_shown && watch->request->json) {
         printf("%s\n", result->summary);
     } else if (watch->is_shown) {
-        show_line(spec, result);
+        show_line(spec, result, was_stopped);
     }
     fflush(stdout);
     if (!result->is_feasible && !was_stopped) {
-        fprintf(stderr, "mercator: %s: no feasible plan for some task of %s\n", spec->directory,
-                spec->name);
+        show_infeasible(spec, result);
     }
 }
 

@@ -95,7 +95,11 @@ static int run_many(const MerRequest *request, MerRunSpec *specs, int count, con
     const char  **directories = MER_ARRAY(arena, const char *, count);
     MerCellTotal *totals = MER_ARRAY(arena, MerCellTotal, count);
     int           code = mer_cli_cells(request, specs, count, root, true, totals, arena);
-    if (request->experiment.sweep_count > 0 && code != MER_EXIT_INTERRUPTED &&
+    bool          has_any = false; /* else there is no folder either */
+    for (int i = 0; i < count; i++) {
+        has_any = has_any || !totals[i].has_failed;
+    }
+    if (request->experiment.sweep_count > 0 && has_any && code != MER_EXIT_INTERRUPTED &&
         mer_sweep_show(&request->experiment, specs, totals, count, root, arena,
                        request->json ? stderr : stdout, &error) != MER_OK) {
         return mer_cli_fail(&error);

@@ -1,6 +1,7 @@
 /* The table of a hardware sweep. */
 #include "cli/sweep.h"
 
+#include "base/file.h"
 #include "base/output.h"
 #include "base/terminal.h"
 #include "mercator/text.h"
@@ -51,7 +52,7 @@ enum { LABELS = sizeof labels / sizeof labels[0] };
 
 static const char *label_of(const MerRunSpec *spec, int label, MerArena *arena)
 {
-    const char *texts[] = {spec->name, spec->evaluator->name, spec->optimizer_text,
+    const char *texts[] = {spec->workload_text, spec->evaluator_text, spec->optimizer_text,
                            spec->objective};
     return label < LABELS - 1 ? texts[label]
                               : mer_arena_format(arena, "%lld", (long long)spec->budget);
@@ -75,7 +76,6 @@ static void print_knees(const MerSweepTable *table, const bool *is_told, MerAren
     for (int r = 0; r < table->count; r++) {
         const MerSweepRow *row = &table->rows[r];
         const char        *of = "";
-        const char        *swept = has_platforms ? NULL : strchr(row->spec->platform->name, ' ');
         for (int l = 0; l < LABELS; l++) {
             of = is_told[l] ? mer_arena_format(arena, "%s%s%s", of, *of ? ", " : " of ",
                                                label_of(row->spec, l, arena))
@@ -84,7 +84,7 @@ static void print_knees(const MerSweepTable *table, const bool *is_told, MerAren
         if (row->is_knee) {
             const char *text = mer_arena_format(
                 arena, "> the knee%s: %s, farthest below the straight line between the ends", of,
-                swept ? swept + 1 : row->spec->platform->name);
+                has_platforms ? row->spec->platform->name : row->swept);
             mer_print_words(file, text, 0, 2, mer_terminal_columns(file));
         }
     }
@@ -103,7 +103,9 @@ static int add_labels(const MerSweepTable *table, const MerSweepRow *row, const 
         }
     }
     if (table->rows[0].runs > 1) {
-        cells[count++] = row ? mer_arena_format(arena, "%d", row->runs) : ">seeds";
+        const char *of =
+            row && row->found < row->runs ? mer_arena_format(arena, "%d of ", row->found) : "";
+        cells[count++] = row ? mer_arena_format(arena, "%s%d", of, row->runs) : ">seeds";
     }
     return count;
 }
@@ -183,9 +185,9 @@ static void write_run(const MerExperiment *experiment, const MerRunSpec *spec,
         values[s] = sweep->values.texts[combination % sweep->values.count];
         combination /= sweep->values.count;
     }
-    mer_csv_text(file, spec->name);
+    mer_csv_text(file, spec->workload_text);
     fputc(',', file);
-    mer_csv_text(file, spec->optimizer->name);
+    mer_csv_text(file, spec->optimizer_text);
     for (int s = 0; s < experiment->sweep_count; s++) {
         double number; /* 16Ki is no number for a spreadsheet */
         if (mer_parse_real(values[s], &number)) {
@@ -206,8 +208,10 @@ static void write_run(const MerExperiment *experiment, const MerRunSpec *spec,
     fprintf(file, ",%d,%llu,", row->is_knee, (unsigned long long)spec->seed);
     mer_csv_text(file, spec->objective);
     fputc(',', file);
-    mer_csv_text(file, spec->evaluator->name);
-    fprintf(file, ",%lld\n", (long long)spec->budget);
+    mer_csv_text(file, spec->evaluator_text);
+    fprintf(file, ",%lld,", (long long)spec->budget);
+    mer_csv_text(file, row->base);
+    fputc('\n', file);
 }
 
 /* " [s]" where all runs have the same metric as their objective, else nothing. */
@@ -222,27 +226,44 @@ static const char *unit_of_objective(const MerRunSpec *specs, int count, MerAren
                : mer_arena_format(arena, " [%s]", mer_metric_info(metric)->unit);
 }
 
+/* DIR/sweep.csv; a file of that name that no sweep has written stays. */
+static MerStatus write_table(const MerExperiment *experiment, const MerRunSpec *specs,
+                             const MerCellTotal *results, int count, const MerSweepTable *table,
+                             const char *directory, MerArena *arena, MerError *error)
+{
+    static const char start[] = "workload,optimizer,";
+    const char       *path = mer_arena_format(arena, "%s/sweep.csv", directory);
+    char             *old = NULL;
+    bool              is_whole;
+    MerOutput         output;
+    MER_TRY(mer_file_first_line(path, arena, &old, &is_whole, error));
+    if (old && strncmp(old, start, sizeof start - 1) != 0) {
+        mer_request_warn(
+            NULL, mer_arena_format(arena, "%s stays as it is: it is not a table of ours", path));
+        return MER_OK;
+    }
+    MER_TRY(mer_output_open(&output, path, error));
+    fprintf(output.file, "%s", start);
+    for (int s = 0; s < experiment->sweep_count; s++) {
+        fprintf(output.file, "%s,", experiment->sweeps[s].path);
+    }
+    fprintf(output.file,
+            "cycles [cycle],energy [pJ],edp [pJ.cycle],gap [1],on_front,objective%s,knee,seed,"
+            "objective_name,evaluator,budget,platform\n",
+            unit_of_objective(specs, count, arena));
+    for (int i = 0; i < count; i++) {
+        write_run(experiment, &specs[i], &results[i], &table->rows[table->row_of[i]], output.file);
+    }
+    return mer_output_close(&output, error);
+}
+
 MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *specs,
                          const MerCellTotal *results, int count, const char *directory,
                          MerArena *arena, FILE *file, MerError *error)
 {
-    MerOutput     output;
     MerSweepTable table = mer_sweep_rows(experiment, specs, results, count, arena);
-    const char   *path = mer_arena_format(arena, "%s/sweep.csv", directory);
     mer_sweep_knees(experiment, &table, arena);
-    MER_TRY(mer_output_open(&output, path, error));
-    fprintf(output.file, "workload,optimizer");
-    for (int s = 0; s < experiment->sweep_count; s++) {
-        fprintf(output.file, ",%s", experiment->sweeps[s].path);
-    }
-    fprintf(output.file,
-            ",cycles [cycle],energy [pJ],edp [pJ.cycle],gap [1],on_front,objective%s,knee,seed,"
-            "objective_name,evaluator,budget\n",
-            unit_of_objective(specs, count, arena));
-    for (int i = 0; i < count; i++) {
-        write_run(experiment, &specs[i], &results[i], &table.rows[table.row_of[i]], output.file);
-    }
-    MER_TRY(mer_output_close(&output, error));
+    MER_TRY(write_table(experiment, specs, results, count, &table, directory, arena, error));
     print_table(&table, specs, count, arena, file);
     return MER_OK;
 }

@@ -4,12 +4,13 @@
 
 #include "cli/request.h"
 
-typedef struct MerSweepRow { /* runs that differ in their seed alone */
-    const MerRunSpec *spec;  /* the first of them */
+typedef struct MerSweepRow {        /* runs that differ in their seed alone */
+    const MerRunSpec *spec;         /* the first of them */
+    const char       *base, *swept; /* of the platform's name: "s256", "memories.GLB.words=8Ki" */
     const char       *setting;
     int               platform, combination; /* as named, and of the swept values */
     int               group;                 /* rows with the same number can be compared */
-    int               runs;
+    int               runs, found;           /* found: those that have a plan */
     MerCellTotal      median;
     bool              is_on_front, is_knee;
 } MerSweepRow;
@@ -27,7 +28,7 @@ MerSweepTable mer_sweep_rows(const MerExperiment *experiment, const MerRunSpec *
 void mer_sweep_axes(const MerCellTotal *result, double axes[2]);
 
 /* sweep_knee.c: marks the knee of each group of rows that differ in the swept numbers alone. A group whose curve is
- * straight, or goes up, has none. */
+ * straight, or ends no better than it begins, has none. */
 void mer_sweep_knees(const MerExperiment *experiment, MerSweepTable *table, MerArena *arena);
 
 #endif

@@ -1,6 +1,7 @@
 /* The knee of a sweep: the point of a falling curve that is farthest below the straight line between its ends, both
  * axes brought to 0 .. 1 (Satopaa, Albrecht, Irwin and Raghavan, Finding a "Kneedle" in a Haystack, 2011, without its
- * smoothing). Of one swept number the curve is the score over it, of several it is the front of energy and time. */
+ * smoothing). Of one swept number the curve is the score over it, which is less where any objective is better; of
+ * several it is the front of energy and time. */
 #include "cli/sweep.h"
 
 #include "mercator/text.h"
@@ -9,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* below this a curve is as good as straight */
-static const double LEAST = 0.05;
+/* below the first a curve is as good as straight, below the second it is level */
+static const double LEAST = 0.05, ROUNDING = 1e-9;
 
 typedef struct Point {
     double x, y;
@@ -23,7 +24,7 @@ static int by_x(const void *a, const void *b)
     return p->x != q->x ? (p->x > q->x) - (p->x < q->x) : (p->y > q->y) - (p->y < q->y);
 }
 
-/* The index of the knee, or -1. */
+/* The index of the knee, or -1: the curve does not fall, or no point between its ends is far enough below the line. */
 static int find_knee(Point *points, int count)
 {
     int    knee = -1;
@@ -32,14 +33,16 @@ static int find_knee(Point *points, int count)
         return -1;
     }
     qsort(points, (size_t)count, sizeof *points, by_x);
-    double wide = points[count - 1].x - points[0].x;
-    double low = points[0].y, high = points[0].y;
+    Point  first = points[0], last = points[count - 1];
+    double wide = last.x - first.x, fall = first.y - last.y, low = last.y, high = first.y;
     for (int i = 1; i < count; i++) {
         low = fmin(low, points[i].y);
         high = fmax(high, points[i].y);
     }
-    for (int i = 0; wide > 0 && high > low && i < count; i++) {
-        double below = 1 - (points[i].x - points[0].x) / wide - (points[i].y - low) / (high - low);
+    bool is_falling = wide > 0 && fall > ROUNDING * fmax(fabs(low), fabs(high));
+    for (int i = 1; is_falling && i < count - 1; i++) {
+        double line = first.y - fall * (points[i].x - first.x) / wide;
+        double below = (line - points[i].y) / (high - low);
         if (below > farthest) {
             farthest = below;
             knee = points[i].index;

@@ -31,7 +31,7 @@ static const char *setting_of(const MerRunSpec *spec, MerArena *arena)
 
 static bool is_same_group(const MerRunSpec *a, const MerRunSpec *b)
 {
-    return a->graph == b->graph && a->evaluator == b->evaluator &&
+    return a->graph == b->graph && strcmp(a->evaluator_text, b->evaluator_text) == 0 &&
            strcmp(a->objective, b->objective) == 0;
 }
 
@@ -63,6 +63,14 @@ static int group_of(const MerSweepTable *table, const MerRunSpec *spec)
     return groups;
 }
 
+/* Where the name of a platform says what the sweep has set. */
+static const char *swept_part(const MerExperiment *experiment, const char *name, MerArena *arena)
+{
+    const char *first = mer_arena_format(arena, " %s=", experiment->sweeps[0].path);
+    const char *at = strstr(name, first);
+    return at ? at : name + strlen(name);
+}
+
 /* Platforms vary slower than all but the networks. */
 static void add_runs(const MerExperiment *experiment, const MerRunSpec *specs, int count,
                      MerSweepTable *table, MerArena *arena)
@@ -75,7 +83,11 @@ static void add_runs(const MerExperiment *experiment, const MerRunSpec *specs, i
         bool is_next = i > 0 && specs[i].graph != specs[i - 1].graph;
         platform = is_next ? -1 : platform;
         platform += is_next || i == 0 || specs[i].platform != specs[i - 1].platform;
+        const char *name = specs[i].platform->name;
+        const char *swept = swept_part(experiment, name, arena);
         MerSweepRow row = {.spec = &specs[i],
+                           .base = mer_arena_text_n(arena, name, (size_t)(swept - name)),
+                           .swept = swept + (*swept == ' '),
                            .setting = setting_of(&specs[i], arena),
                            .platform = platform / combinations,
                            .combination = platform % combinations,
@@ -114,6 +126,7 @@ static void fill_median(const MerSweepTable *table, int row, const MerCellTotal 
             runs[found++] = &results[i];
         }
     }
+    filled->found = found;
     filled->median.is_feasible = 2 * found > filled->runs;
     if (!filled->median.is_feasible) {
         return;

@@ -40,6 +40,7 @@ MerStatus mer_platform_adopt(MerYaml *root, MerYaml **adopted, MerError *error)
     } else if (mer_timeloop_is_architecture(root)) {
         MER_TRY(mer_timeloop_platform(root, name_of(root->file, root->arena), &text, error));
     }
+    root->asked_count = 0; /* the keys of other forms are none that this one could have */
     return text ? parse(root->file, text, root->arena, adopted, error) : MER_OK;
 }
 

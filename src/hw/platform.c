@@ -126,9 +126,6 @@ MerStatus mer_platform_from_yaml(MerYaml *root, const MerPlatform **platform, Me
                             .clock_hz = NAN,
                             .calibrated = true,
                             .reference = -1};
-    /* Both were seen to when the tree was resolved. */
-    mer_yaml_get(root, "format");
-    mer_yaml_get(root, "extends");
     MER_TRY(read_kind(result, root, error));
     MER_TRY(read_common(result, root, error));
     if (result->kind != MER_PLATFORM_CLUSTER && result->kind != MER_PLATFORM_NATIVE) {

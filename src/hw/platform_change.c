@@ -162,7 +162,10 @@ MerStatus mer_platform_change(MerYaml *root, const char *change, MerError *error
     if (count < 1 || count > 16) {
         return fail(error, change, "the path", "has no parts, or more than 16");
     }
-    MerYaml    *node = root;
+    MerYaml *node = root;
+    mer_platform_drop(root, "format"); /* changes come too late for these: they are unknown keys */
+    mer_platform_drop(root, "extends");
+    root->asked_count = 0;
     const char *list = find_key(root, parts[0]) == NULL ? list_with(root, parts[0]) : NULL;
     if (list != NULL) {
         return fail(error, change, parts[0],

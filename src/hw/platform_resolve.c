@@ -222,12 +222,11 @@ static MerStatus check_same_kind(MerYaml *base, MerYaml *own, const char *base_f
                              base_kind->text, base_file);
 }
 
-/* The base's entries without those that belong to its file alone. */
-static void drop_own_keys(MerYaml *map)
+void mer_platform_drop(MerYaml *map, const char *key)
 {
     int kept = 0;
     for (int i = 0; i < map->count; i++) {
-        if (!mer_name_equal(map->keys[i], "extends") && !mer_name_equal(map->keys[i], "name")) {
+        if (!mer_name_equal(map->keys[i], key)) {
             set_entry(map, kept++, map, i, map->items[i]);
         }
     }
@@ -249,7 +248,8 @@ static MerStatus resolve_base(MerYaml *root, MerYaml *extends, Chain *chain, Mer
     MER_TRY(resolve(base_root, chain, &base, error));
     chain->count--;
     MER_TRY(check_same_kind(base, root, file, error));
-    drop_own_keys(base);
+    mer_platform_drop(base, "extends"); /* both belong to its file alone */
+    mer_platform_drop(base, "name");
     *resolved = merge(base, root);
     return MER_OK;
 }
@@ -271,6 +271,8 @@ MerStatus mer_platform_resolve(MerYaml *root, MerYaml **resolved, MerError *erro
     if (*resolved != root) {
         mer_platform_set_paths(*resolved, "");
     }
+    mer_yaml_get(*resolved, "format"); /* seen to: the reader of the platform need not ask */
+    mer_yaml_get(*resolved, "extends");
     return MER_OK;
 }
 

@@ -36,6 +36,8 @@ MerStatus mer_platform_check_keys(const MerYaml *map, const MerKeyKinds *table,
 
 /* A key as a node, for messages about it. */
 MerYaml mer_platform_key(const MerYaml *map, int index);
+/* Takes a key out of a map. */
+void mer_platform_drop(MerYaml *map, const char *key);
 /* What an item of a list is called; NULL: it has no name. */
 const char *mer_platform_item_name(const MerYaml *item);
 /* With '_' for letters that a name may not have. */

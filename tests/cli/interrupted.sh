@@ -48,6 +48,7 @@ says err 'to go on: mercator map --resume json'
 # Several runs: a page of those that were begun, and the same command for all.
 stop many/001/run.jsonl "$MERCATOR" map net.csv --platform s256 --optimizer random --seed 1-3 --time 5 --quiet -o many
 says err 'mercator: interrupted: 0 of 3 runs done'
+grep -q '^many/001: net on s256, random, seed 1: .*, interrupted$' out
 says err 'to go on: mercator map --resume many'
 says many/report.html '"format":"mercator-report/1"'
 test ! -e many/003/run.jsonl

@@ -9,7 +9,7 @@ import { overview } from "./overview.js";
 import { alongGrid, gapOf, ratioOf, stepOf } from "./run.js";
 import { scatterPanel } from "./panels/scatter.js";
 import { medianInterval, quantile, rankTest, sortedQuantile } from "./stats.js";
-import { kneeOf, parametersOf, settingName, sweepMatrix, sweptNumber } from "./sweep.js";
+import { baseOf, curveOf, kneeOf, settingNames, sweepMatrix, sweptNumber } from "./sweep.js";
 import { sortableTable } from "./table.js";
 import {
   betterOf,
@@ -111,11 +111,13 @@ export function comparison(runs, open) {
 function whatIsFound(runs) {
   const platforms = new Set(runs.map((run) => run.platform.name));
   const [best] = [...runs].sort((a, b) => scoreOf(a) - scoreOf(b));
-  const parameters = parametersOf(runs);
   if (platforms.size > 1 && Number.isFinite(scoreOf(best))) {
-    const knees = kneesOf(runs, sweptNumber(runs));
-    const knee = knees.length === 1 ? `; knee: ${settingName(knees[0], parameters)}` : "";
-    return `Best of ${platforms.size} platforms: ${parameters.length > 0 ? settingName(best, parameters) : best.platform.name}${knee}.`;
+    const nameOf = settingNames(runs);
+    const knees = [...new Set(kneesOf(runs, sweptNumber(runs)).map(nameOf))];
+    const isOneMethod = new Set(runs.map(methodKey)).size === 1; // else a setting alone does not say whose knee it is
+    const isTold = knees.length === 1 || (isOneMethod && knees.length > 0 && knees.length <= MOST_KNEES);
+    const knee = isTold ? `; knee${knees.length > 1 ? "s" : ""}: ${knees.join(", ")}` : "";
+    return `Best of ${platforms.size} platforms: ${nameOf(best)}${knee}.`;
   }
   const methods = methodsOf(runs)
     .map((method) => ({ ...method, scores: method.runs.map(scoreOf).filter(Number.isFinite) }))
@@ -144,6 +146,7 @@ function tradeOffPanels(runs) {
 
 const PREFERRED = ["cycles", "latency", "makespan"];
 const MOST_LINES = 6;
+const MOST_KNEES = 3;
 
 const metricAxis = (name) => ({ name, unit: unitOf(name), better: betterOf(name), of: (run) => run.best[name] });
 
@@ -164,16 +167,26 @@ function axesOverNumber([{ objective }], metrics, number) {
   ];
 }
 
-/** Runs that differ in their platform alone. */
-const curvesOf = (runs) => [...groupBy(runs, (run) => `${optimizerKey(run)} ${run.seed}`).values()];
+const methodKey = (run) => `${optimizerKey(run)} ${run.budget}`;
+
+/** Runs that differ in what was varied of one platform, and in their seed. */
+const curvesOf = (runs) => [...groupBy(runs, (run) => `${methodKey(run)} ${baseOf(run)}`).values()];
 
 function kneesOf(runs, number) {
-  return number ? curvesOf(runs).map((curve) => kneeOf(curve, number)).filter(Boolean) : [];
+  return number ? curvesOf(runs).map((group) => kneeOf(curveOf(group, number), number.isLog)).filter(Boolean) : [];
 }
 
-function lineOf(group, axes, name) {
-  const points = group.map((run) => [axes[0].of(run), axes[1].of(run)]);
-  return { name, points: points.sort((a, b) => a[0] - b[0]) };
+function lineOf(group, number, name) {
+  return { name, points: curveOf(group, number).map(({ x, y }) => [x, natural(y, group[0].objective)]) };
+}
+
+/** What tells these runs apart besides their platform and seed: "annealing, budget 2000"; "" where nothing does. */
+function methodNames(runs) {
+  const methods = methodsOf(runs);
+  const names = new Map(methods.flatMap((method) => method.runs.map((run) => [run, method.name])));
+  const hasBudgets = new Set(runs.map((run) => run.budget)).size > 1;
+  return (run) =>
+    [methods.length > 1 && names.get(run), hasBudgets && `budget ${count(run.budget)}`].filter(Boolean).join(", ");
 }
 
 function tradeOffPanel(runs, place) {
@@ -185,13 +198,14 @@ function tradeOffPanel(runs, place) {
   const number = sweptNumber(runs);
   const axes = number ? axesOverNumber(done, metrics, number) : axesOfMetrics(metrics);
   if (axes.length < 2) return null;
-  const curves = curvesOf(done);
-  const methods = new Set(done.map(optimizerKey));
-  const seeds = new Set(done.map((run) => run.seed));
-  const methodOf = (run) => [methods.size > 1 && run.optimizer.name, seeds.size > 1 && `seed ${run.seed}`].filter(Boolean).join(", ");
-  const parameters = parametersOf(done);
-  const platformOf = (run) => (parameters.length > 0 ? settingName(run, parameters) : (run.platform.name ?? "–"));
-  const knees = kneesOf(done, number);
+  const curves = curvesOf(runs);
+  const hasBases = new Set(runs.map(baseOf)).size > 1;
+  const hasSeeds = new Set(runs.map((run) => run.seed)).size > 1;
+  const methodOf = methodNames(runs);
+  const platformOf = settingNames(runs);
+  const knees = kneesOf(runs, number);
+  const lines = number && curves.length <= MOST_LINES ? curves : [];
+  const lineName = (run) => [hasBases && baseOf(run), methodOf(run)].filter(Boolean).join(", ") || what;
   const id = place < 0 ? "trade-off" : `trade-off-${place}`;
   const what = number ? `over ${number.name}` : "of the platforms";
   const front = panel(
@@ -199,7 +213,7 @@ function tradeOffPanel(runs, place) {
       id: `${id}-panel`,
       title: `Trade-off ${what}${place < 0 ? "" : `: ${done[0].workload.name}`}`,
       wide: true,
-      hint: `${plural(done.length, "run")} of ${runs[0].workload.name} on several platforms.${knees.length > 0 ? " Knee: farthest below the straight line between the ends." : ""}`,
+      hint: `${plural(done.length, "run")} of ${runs[0].workload.name} on several platforms.${knees.length > 0 ? " Knee: farthest below the straight line between the ends." : ""}${lines.length > 0 && hasSeeds ? " Lines: medians over the seeds." : ""}`,
     },
     scatterPanel(
       {
@@ -207,11 +221,11 @@ function tradeOffPanel(runs, place) {
         title: `Trade-off ${what}`,
         axes,
         points: done.map((run) => ({
-          name: [platformOf(run), methodOf(run), knees.includes(run) && "knee"].filter(Boolean).join(", "),
+          name: [platformOf(run), methodOf(run), hasSeeds && `seed ${run.seed}`, knees.includes(run) && "knee"].filter(Boolean).join(", "),
           ...(knees.includes(run) ? { group: "knee", marked: true } : {}),
           values: axes.map((axis) => axis.of(run)),
         })),
-        lines: number && curves.length <= MOST_LINES ? curves.map((curve) => lineOf(curve, axes, methodOf(curve[0]) || what)) : [],
+        lines: lines.map((group) => lineOf(group, number, lineName(group[0]))),
       },
       { isFrontShown: true },
     ),

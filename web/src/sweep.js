@@ -2,16 +2,22 @@
 // its curve has a knee; two parameters make a matrix of what the best plan costs on each.
 import { h, panel, select } from "./dom.js";
 import { heatmapPanel } from "./panels/heatmap.js";
+import { quantile } from "./stats.js";
 import { betterOf, natural, title, unitOf } from "./units.js";
 
+const SETTING = /^([^=\s]+)=(.+)$/;
+const wordsOf = (name) => String(name ?? "–").split(/\s+/);
 const settings = (name) =>
   new Map(
-    String(name ?? "")
-      .split(/\s+/)
-      .map((word) => /^([^=\s]+)=(.+)$/.exec(word))
+    wordsOf(name)
+      .map((word) => SETTING.exec(word))
       .filter(Boolean)
       .map(([, path, value]) => [path, value]),
   );
+
+/** The platform without what was varied: "s256". */
+export const baseOf = (run) => wordsOf(run.platform.name).filter((word) => !SETTING.test(word)).join(" ");
+const basesOf = (runs) => [...new Set(runs.map(baseOf))];
 
 /** [{path, name and full_name (short ends that tell it apart), values in the order they came}] of what differs. */
 export function parametersOf(runs) {
@@ -36,10 +42,17 @@ function shortEnd(path, all, least) {
   return path;
 }
 
-/** "words=16Ki", or "words=16Ki x=8" where several things differ. */
-export function settingName(run, parameters) {
-  const own = settings(run.platform.name);
-  return parameters.map(({ path, name }) => `${name}=${own.get(path)}`).join(" ");
+/** How a run's platform is called among these: "words=16Ki", "words=16Ki x=8" where several things differ, "s256
+ *  words=16Ki" where bases do; its name where nothing was varied. */
+export function settingNames(runs) {
+  const parameters = parametersOf(runs);
+  const hasBases = basesOf(runs).length > 1;
+  return (run) => {
+    const own = settings(run.platform.name);
+    const words = parameters.map(({ path, name }) => `${name}=${own.get(path)}`);
+    if (words.length === 0) return run.platform.name ?? "–";
+    return (hasBases ? [baseOf(run), ...words] : words).join(" ");
+  };
 }
 
 /** Numbers as platform files write them: 16Ki, 1.5k, 1e9; NaN of other texts. */
@@ -61,18 +74,37 @@ export function sweptNumber(runs) {
 }
 
 const LEAST = 0.05; // below this a curve is as good as straight
+const ROUNDING = 1e-9; // and level below this
 
-/** The run whose score is farthest below the straight line between the ends of the curve over a swept number, both axes
- *  brought to 0 .. 1, as src/cli/sweep_knee.c has it; undefined where there is none. Runs of one optimizer and seed. */
-export function kneeOf(runs, number) {
-  const xOf = (run) => (number.isLog ? Math.log2(number.of(run)) : number.of(run));
-  const scores = runs.map((run) => run.best.score);
-  const xs = runs.map(xOf);
-  if (runs.length < 3 || !scores.every(Number.isFinite)) return undefined;
-  const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...scores), Math.max(...scores)];
-  const below = xs.map((x, at) => 1 - (x - left) / (right - left) - (scores[at] - low) / (high - low));
-  const most = Math.max(...below); // NaN of a level curve
-  return most > LEAST ? runs[below.indexOf(most)] : undefined;
+/** The curve over a swept number of runs that differ in it and in their seed alone: [{x, y, run}], y: the median score of
+ *  the seeds, where more than half of them found a plan; run: the one in their middle. */
+export function curveOf(runs, number) {
+  const xs = [...new Set(runs.map(number.of))].sort((a, b) => a - b);
+  return xs.flatMap((x) => {
+    const seeds = runs.filter((run) => number.of(run) === x);
+    const found = seeds
+      .filter((run) => run.best.feasible !== false && Number.isFinite(run.best.score))
+      .sort((a, b) => a.best.score - b.best.score);
+    if (2 * found.length <= seeds.length) return [];
+    const y = quantile(found.map((run) => run.best.score), 0.5);
+    return [{ x, y, run: found[Math.floor((found.length - 1) / 2)] }];
+  });
+}
+
+/** The run at the point of a curve that is farthest below the straight line between its ends, both axes brought to
+ *  0 .. 1, as src/cli/sweep_knee.c has it; undefined where the curve is straight, or ends no better than it begins. */
+export function kneeOf(curve, isLog) {
+  if (curve.length < 3) return undefined;
+  const xOf = ({ x }) => (isLog ? Math.log2(x) : x);
+  const [first, last] = [curve[0], curve.at(-1)];
+  const ys = curve.map(({ y }) => y);
+  const [low, high] = [Math.min(...ys), Math.max(...ys)];
+  const fall = first.y - last.y;
+  if (!(fall > ROUNDING * Math.max(Math.abs(low), Math.abs(high)))) return undefined;
+  const line = (point) => first.y - (fall * (xOf(point) - xOf(first))) / (xOf(last) - xOf(first));
+  const below = curve.map((point, at) => (at > 0 && at < curve.length - 1 ? (line(point) - point.y) / (high - low) : 0));
+  const most = Math.max(...below);
+  return most > LEAST ? curve[below.indexOf(most)].run : undefined;
 }
 
 /** The matrix of a sweep over two parameters; null of others. */
@@ -80,6 +112,8 @@ export function sweepMatrix(runs, metrics, id) {
   const parameters = parametersOf(runs);
   if (parameters.length !== 2) return null;
   const [down, across] = parameters;
+  const bases = basesOf(runs);
+  const rows = bases.flatMap((base) => down.values.map((value) => ({ base, value, name: bases.length > 1 ? `${base} ${value}` : value })));
   const { objective } = runs[0];
   const names = [...new Set([objective, ...metrics])];
   const box = h("div", {});
@@ -89,7 +123,7 @@ export function sweepMatrix(runs, metrics, id) {
     const values = runs
       .filter((run) => {
         const own = settings(run.platform.name);
-        return own.get(down.path) === r && own.get(across.path) === c && run.best.feasible !== false;
+        return baseOf(run) === r.base && own.get(down.path) === r.value && own.get(across.path) === c && run.best.feasible !== false;
       })
       .map((run) => scoreOf(run, name))
       .filter((value) => typeof value === "number");
@@ -103,9 +137,9 @@ export function sweepMatrix(runs, metrics, id) {
         title: `${title(name)} by ${down.full_name} and ${across.full_name}`,
         unit: unitOf(name),
         names: { row: down.full_name, column: across.full_name },
-        rows: down.values,
+        rows: rows.map((row) => row.name),
         columns: across.values,
-        values: down.values.map((r) => across.values.map((c) => best(name, r, c))),
+        values: rows.map((r) => across.values.map((c) => best(name, r, c))),
         spread: true,
       }),
     );

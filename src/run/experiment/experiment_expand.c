@@ -102,6 +102,7 @@ static MerStatus resolve_evaluator(MerExpansion *e, const char *text, MerRunSpec
 {
     MerReference reference;
     text = text ? text : default_of(spec, MER_DEFAULT_EVALUATOR, NULL);
+    spec->evaluator_text = text;
     MER_TRY(mer_reference_parse(text, &reference, e->arena, error));
     spec->evaluator = mer_evaluator_find(reference.name, error);
     if (!spec->evaluator) {
@@ -111,6 +112,16 @@ static MerStatus resolve_evaluator(MerExpansion *e, const char *text, MerRunSpec
     MerReference all = mer_reference_join(&reference, &e->experiment->evaluator_options, e->arena);
     return mer_experiment_fill(spec->evaluator->options, NULL, spec->evaluator->options_size, &all,
                                &spec->evaluator_options, e->arena, error);
+}
+
+/* The options of a reference as text, behind a name. */
+static const char *text_of(const char *name, const MerReference *reference, MerArena *arena)
+{
+    for (int i = 0; i < reference->count; i++) {
+        name = mer_arena_format(arena, "%s%c%s=%s", name, i ? ',' : ':', reference->keys[i],
+                                reference->values[i]);
+    }
+    return name;
 }
 
 /* `bayes:budget=500`: this optimizer gets another budget than the rest. It is a key of the run, so it leaves
@@ -128,12 +139,7 @@ static MerStatus take_own_budget(MerReference *reference, MerRunSpec *spec, MerA
                              "%s: budget is \"%s\", expected a whole number from 1 to 2^63 - 1",
                              reference->name, value);
     }
-    spec->optimizer_text = reference->name;
-    for (int i = 0; i < reference->count; i++) {
-        spec->optimizer_text =
-            mer_arena_format(arena, "%s%c%s=%s", spec->optimizer_text, i ? ',' : ':',
-                             reference->keys[i], reference->values[i]);
-    }
+    spec->optimizer_text = text_of(reference->name, reference, arena);
     return MER_OK;
 }
 
@@ -347,6 +353,8 @@ static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, Mer
     bool is_timed = (options->time_s > 0 || options->total_time_s > 0) && !has_budget;
     *spec = (MerRunSpec){
         .name = e->graphs[at[MER_AXIS_WORKLOAD]]->name,
+        .workload_text = text_of(e->graphs[at[MER_AXIS_WORKLOAD]]->name,
+                                 &e->workloads[at[MER_AXIS_WORKLOAD]], e->arena),
         .problem = e->problem,
         .graph = e->graphs[at[MER_AXIS_WORKLOAD]],
         .platform = e->platforms[at[MER_AXIS_PLATFORM]],
