@@ -96,11 +96,12 @@ static void samples_to_a_quality_are_medians_of_the_seeds(void **state)
                              .tasks = &task,
                              .methods = methods,
                              .cells = cells};
-    MerStudyOptions options = {.reference = "slow", .baseline = "slow", .at_count = 2, .at = {20, 4}};
-    MerStudyTable   tables[MER_STUDY_TABLES];
-    MerArena       *arena = mer_arena_new();
-    MerError        error = {0};
-    int             count = 0;
+    MerStudyOptions options = {
+        .reference = "slow", .baseline = "slow", .at_count = 2, .at = {20, 4}};
+    MerStudyTable tables[MER_STUDY_TABLES];
+    MerArena     *arena = mer_arena_new();
+    MerError      error = {0};
+    int           count = 0;
     assert_int_equal(mer_study_tables(&group, &options, arena, tables, &count, &error), MER_OK);
 
     const MerStudyTable *reach = find_table(tables, count, "reach");
