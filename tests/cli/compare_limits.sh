@@ -65,3 +65,26 @@ expect 0 "$MERCATOR" map resnet18 --select 1-2 --optimizer random --optimizer ge
     -o early
 expect 0 "$MERCATOR" compare early --format markdown --at 1
 row 'Pairs at 1 ' random | grep -q '| none (0-0) |'
+
+# Equal runs are made once: they would be taken for independent ones.
+cat >twice.yaml <<'YAML'
+format: mercator-experiment/1
+name: twice
+problem: {name: map, select: 3}
+workload: resnet18
+optimizer: [random, genetic, {name: genetic, population: 40}]
+seed: [1-3, 2-4]
+budget: [50, 50]
+YAML
+expect 0 "$MERCATOR" compare twice.yaml --optimizer random --optimizer annealing --optimizer random --json --no-report --quiet -o twice
+test "$(grep -o '"runs":[0-9]*' out | sort -u)" = '"runs":4'
+test "$(ls -d twice/0* | wc -l)" -eq 8
+one_line err
+says err '28 of 36 runs are the same as others'
+expect 0 "$MERCATOR" compare resnet18 --select 3 --optimizer random --optimizer genetic --seed 1,1,1,1 --budget 200 --quiet \
+    --no-report -o once
+says err '6 of 8 runs are the same as others'
+# one run has no interval
+grep -q '^random  *1 .*cycle  *-  ' out
+expect 0 "$MERCATOR" map twice.yaml --seed 1-4 --budget 50 --quiet --no-report -o distinct
+is_silent err

@@ -2,11 +2,15 @@
  * experiment_inputs.c. */
 #include "run/experiment/experiment_parts.h"
 
+#include "base/name_table.h"
 #include "mercator/registry.h"
 #include "mercator/text.h"
+#include "run/experiment/cells.h"
 #include "run/search/objective.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -413,6 +417,34 @@ static MerStatus gather(MerExpansion *e, MerError *error)
     return MER_OK;
 }
 
+/* Runs that are asked for again, as with a seed given twice, would be taken for independent ones: the first of them is
+ * kept. */
+static int drop_equal(MerExpansion *e, MerRunSpec *specs, int count)
+{
+    MerNameTable known = {.arena = e->arena};
+    MerArena    *scratch = mer_arena_new(); /* an identity is long */
+    int          kept = 0;
+    for (int i = 0; i < count; i++) {
+        uint64_t hash = mer_hash_text(MER_HASH_START, mer_cell_identity(&specs[i], scratch));
+        char     name[64]; /* the table of a sweep has a row for each platform */
+        snprintf(name, sizeof name, "%016" PRIx64 " %p", hash, (const void *)specs[i].platform);
+        mer_arena_reset(scratch);
+        if (!mer_name_table_find(&known, name)) {
+            specs[kept] = specs[i];
+            mer_name_table_set(&known, mer_arena_text(e->arena, name), &specs[kept++]);
+        }
+    }
+    mer_arena_free(scratch);
+    if (kept < count && e->warn) {
+        e->warn(e->warn_state,
+                mer_arena_format(e->arena,
+                                 "%d of %d runs are the same as others, as with a seed or an "
+                                 "optimizer given twice: each is made once",
+                                 count - kept, count));
+    }
+    return kept;
+}
+
 static MerStatus expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,
                         void (*warn)(void *state, const char *text), void *state, MerError *error)
 {
@@ -440,6 +472,7 @@ static MerStatus expand(const MerExperiment *experiment, MerRunSpec **specs, int
         /* an optimizer with a budget of its own is run once, not once per budget of the others */
         *count += !(e.has_own_budget && at[MER_AXIS_BUDGET] > 0);
     }
+    *count = drop_equal(&e, *specs, *count);
     return MER_OK;
 }
 
