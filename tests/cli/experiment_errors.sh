@@ -31,6 +31,7 @@ YAML
 wrong()
 {
     sed "$1" good.yaml >bad.yaml
+    rm -rf never
     expect 1 "$MERCATOR" map bad.yaml --quiet --no-report -o never
     one_line err
     says err "mercator: bad.yaml:$2: "
@@ -83,3 +84,12 @@ if grep -q ':4:' err; then
     cat err >&2
     exit 1
 fi
+
+# a file of another kind where a network is expected
+sed '/^format:/d' good.yaml >bare.yaml
+expect 1 "$MERCATOR" map bare.yaml --quiet
+one_line err
+says err 'bare.yaml: no line "format:", an experiment begins with "format: mercator-experiment/1"'
+expect 1 "$MERCATOR" map "$MERCATOR_SOURCE_DIR/platforms/s256.yaml" --quiet
+one_line err
+says err 's256.yaml is a platform, expected a network; platforms go to --platform'
