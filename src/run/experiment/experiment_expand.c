@@ -344,6 +344,25 @@ static MerStatus resolve_plugins(MerExpansion *e, const int *at, MerRunSpec *spe
     return MER_OK;
 }
 
+static const char *place_at(const MerExpansion *e, MerAxis axis, const int *at)
+{
+    const MerAxisValues *values = &e->experiment->axes[axis];
+    return at[axis] < values->count ? values->places[at[axis]] : NULL;
+}
+
+/* Some options are looked at only when a run opens: its messages shall say where they stand, too. */
+static void keep_places(const MerExpansion *e, const int *at, MerRunSpec *spec)
+{
+    const MerReference *workload = &e->workloads[at[MER_AXIS_WORKLOAD]];
+    spec->places = e->experiment->places;
+    for (int i = 0; i < workload->count; i++) {
+        spec->places = mer_reference_add(&spec->places, workload->keys[i],
+                                         place_at(e, MER_AXIS_WORKLOAD, at), e->arena);
+    }
+    spec->places = mer_reference_add(&spec->places, spec->optimizer->name,
+                                     place_at(e, MER_AXIS_OPTIMIZER, at), e->arena);
+}
+
 static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, MerError *error)
 {
     const MerRunOptions *options = &e->experiment->options;
@@ -469,6 +488,7 @@ static MerStatus expand(const MerExperiment *experiment, MerRunSpec **specs, int
             rest /= e.counts[axis];
         }
         MER_TRY(make_spec(&e, at, &(*specs)[*count], error));
+        keep_places(&e, at, &(*specs)[*count]);
         /* an optimizer with a budget of its own is run once, not once per budget of the others */
         *count += !(e.has_own_budget && at[MER_AXIS_BUDGET] > 0);
     }
