@@ -73,6 +73,9 @@ typedef struct MerRunSpec {        /* options point to the plug-in's struct; NUL
     const MerExportRequest *exports;
     int                     rounds; /* further rounds at most; see MerProblemClass.next_round */
     int64_t assess; /* points of a space up to which models are assessed on all of it; 0: never */
+    /* of an experiment file: FILE:LINE:COLUMN of the optimizer, by its name, and of the problem's options; NULL: not
+     * from a file */
+    MerReference places;
 } MerRunSpec;
 
 typedef struct MerRunProgress {

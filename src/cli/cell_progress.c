@@ -3,6 +3,7 @@
 
 #include "base/json_read.h"
 #include "base/log.h"
+#include "base/name_table.h"
 #include "report/tables/table.h"
 #include "run/experiment/cells.h"
 
@@ -18,6 +19,9 @@ typedef struct Watch {
     bool              is_shown;
     double            started;
     MerProgress       progress;
+    MerArena         *arena;
+    MerNameTable      told;  /* messages that were shown */
+    int               alike; /* runs with one of these that stands in no file */
 } Watch;
 
 static void tick(void *state, int finished, const MerRunSpec *spec)
@@ -52,16 +56,26 @@ static void show_line(const MerRunSpec *spec, const MerRunResult *result, bool w
     mer_arena_free(arena);
 }
 
-/* Which run it is, unless the message begins with it; and where a policy of --train does not fit, whose it is. */
-static void show_error(const Watch *watch, int index, const char *message)
+/* Once, however many runs fail with it. The place in the experiment file, or which run it is; and where a policy of --train does not fit, whose it is. */
+static void show_error(Watch *watch, int index, const char *message)
 {
     const MerRunSpec *spec = &watch->specs[index], *before = index > 0 ? spec - 1 : spec;
+    const char       *place = mer_experiment_blamed(spec, message, watch->arena);
+    const char       *said = mer_arena_format(watch->arena, "%s %s", place ? place : "", message);
     bool              is_told = strncmp(message, spec->directory, strlen(spec->directory)) == 0;
     bool              is_policy = watch->request->train && spec->policy && before->save_policy &&
                      strcmp(spec->policy, before->save_policy) == 0 &&
                      strstr(message, "it was learned on other knobs") != NULL;
-    fprintf(stderr, "mercator: %s%s%s", is_told ? "" : spec->directory, is_told ? "" : ": ",
-            message);
+    if (mer_name_table_find(&watch->told, said)) {
+        watch->alike += place == NULL;
+        return;
+    }
+    mer_name_table_set(&watch->told, said, watch);
+    fprintf(stderr, "mercator: %s%s%s",
+            is_told ? ""
+            : place ? place
+                    : spec->directory,
+            is_told ? "" : ": ", message);
     if (is_policy) {
         fprintf(stderr, " (%s, not %s); policies of %s are for tasks with the same knobs",
                 before->name, spec->name, spec->optimizer->name);
@@ -139,6 +153,8 @@ int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const
                       .specs = specs,
                       .totals = totals,
                       .count = count,
+                      .arena = arena,
+                      .told = {.arena = arena},
                       .is_shown = is_shown,
                       .started = mer_clock()};
     MerCells cells = {.specs = specs,
@@ -157,6 +173,10 @@ int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const
     mer_cli_catch_interrupts();
     MerStatus status = mer_cells_run(&cells, arena, &error);
     mer_progress_end(&watch.progress);
+    if (watch.alike > 0) {
+        fprintf(stderr, "mercator: %d more run%s failed in the same way\n", watch.alike,
+                watch.alike > 1 ? "s" : "");
+    }
     if (status != MER_OK) {
         for (int i = 0; i < count; i++) {
             totals[i].has_failed = true;

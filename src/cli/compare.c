@@ -72,7 +72,8 @@ static void print_group(const MerComparisonGroup *group, MerArena *arena)
         mer_text_table_add(table, row->optimizer);
         mer_text_table_add_int(table, row->runs);
         mer_text_table_add_real(table, row->median, unit);
-        mer_text_table_add(table, mer_arena_format(arena, "%s .. %s", low, high));
+        mer_text_table_add(table,
+                           isnan(row->low) ? "-" : mer_arena_format(arena, "%s .. %s", low, high));
         mer_text_table_add(table, mer_arena_format(arena, "%.4f", row->ratio));
         mer_text_table_add_percent(table, row->gap);
         mer_text_table_add_real(table, row->evaluations, "");

@@ -25,6 +25,15 @@ static bool is_directory(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+static bool is_exact(const char *optimizer)
+{
+    bool is = false;
+    for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
+        is = is || ((*problem)->exact && strcmp((*problem)->exact, optimizer) == 0);
+    }
+    return is;
+}
+
 MerStudyPlugin mer_cli_study_plugin(const char *kind, const char *name)
 {
     const MerOptimizerClass *optimizer = mer_optimizer_find(name, NULL);
@@ -32,7 +41,7 @@ MerStudyPlugin mer_cli_study_plugin(const char *kind, const char *name)
     const MerProblemClass   *problem = mer_problem_find(name, NULL);
     if (strcmp(kind, "optimizer") == 0 && optimizer) {
         return (MerStudyPlugin){optimizer->options, optimizer->options_size, optimizer->presets,
-                                optimizer->proof != NULL, NULL};
+                                is_exact(optimizer->name), NULL};
     }
     if (strcmp(kind, "evaluator") == 0 && evaluator) {
         return (MerStudyPlugin){evaluator->options, evaluator->options_size, NULL, false, NULL};

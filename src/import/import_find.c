@@ -62,6 +62,33 @@ static MerStatus fail_format(const MerImporterClass *const *importers, const Mer
                          file->path, names);
 }
 
+static bool has_line(const char *data, const char *start)
+{
+    size_t length = strlen(start);
+    bool   has = strncmp(data, start, length) == 0;
+    for (const char *line = strchr(data, '\n'); line && !has; line = strchr(line + 1, '\n')) {
+        has = strncmp(line + 1, start, length) == 0;
+    }
+    return has;
+}
+
+/* A file that no importer could read may be another of our own. */
+static MerStatus name_other(const MerImportFile *file, MerStatus status, MerError *error)
+{
+    if (has_line(file->data, "format: mercator-platform/")) {
+        return mer_error_set(error, status,
+                             "%s is a platform, expected a network; platforms go to --platform",
+                             file->path);
+    }
+    if (has_line(file->data, "workload:") && !has_line(file->data, "format:")) {
+        return mer_error_set(error, status,
+                             "%s: no line \"format:\", an experiment begins with "
+                             "\"format: mercator-experiment/1\"",
+                             file->path);
+    }
+    return status;
+}
+
 static MerStatus read_file(const MerImporterClass *const *importers, const char *path,
                            const MerImportOptions *options, MerArena *arena, MerGraph **graph,
                            MerError *error)
@@ -86,6 +113,7 @@ static MerStatus read_file(const MerImporterClass *const *importers, const char 
         const MerImporterClass *importer = find_importer(importers, &file);
         status = importer != NULL ? importer->read(&file, options, arena, graph, error)
                                   : fail_format(importers, &file, error);
+        status = status == MER_OK ? status : name_other(&file, status, error);
     }
     mer_arena_free(bytes);
     return status;

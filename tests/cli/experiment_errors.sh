@@ -31,6 +31,7 @@ YAML
 wrong()
 {
     sed "$1" good.yaml >bad.yaml
+    rm -rf never
     expect 1 "$MERCATOR" map bad.yaml --quiet --no-report -o never
     one_line err
     says err "mercator: bad.yaml:$2: "
@@ -89,3 +90,30 @@ if grep -q ':4:' err; then
     cat err >&2
     exit 1
 fi
+
+# what only a run can see is said once for all seeds, with its place where it is known
+cat >good.yaml <<'YAML'
+format: mercator-experiment/1
+problem: {name: map, select: [2]}
+workload:
+  - {name: resnet18, genome: primes}
+optimizer: [random, {name: marl, agents: 1}]
+seed: 1-3
+budget: 300
+YAML
+wrong 's/agents: 1/agents: many/' 5:21 'marl: agents is "many"'
+wrong 's/select: \[2\]/select: [99]/' 2:30 '--select is "99"'
+wrong 's/genome: primes/select: 99/' 4:5 '--select is "99"'
+rm -rf never
+expect 1 "$MERCATOR" map resnet18 --select 99 --optimizer random --budget 20 --seed 1-3 --quiet --no-report -o never
+says err 'mercator: never/001: --select is "99"'
+says err 'mercator: 2 more runs failed in the same way'
+
+# a file of another kind where a network is expected
+sed '/^format:/d' good.yaml >bare.yaml
+expect 1 "$MERCATOR" map bare.yaml --quiet
+one_line err
+says err 'bare.yaml: no line "format:", an experiment begins with "format: mercator-experiment/1"'
+expect 1 "$MERCATOR" map "$MERCATOR_SOURCE_DIR/platforms/s256.yaml" --quiet
+one_line err
+says err 's256.yaml is a platform, expected a network; platforms go to --platform'

@@ -14,8 +14,11 @@ static void near(double value, double expected)
 
 static MerStudyTrace make_trace(int64_t *evaluations, double *scores, int count, uint64_t seed)
 {
-    return (MerStudyTrace){
-        .seed = seed, .samples = 100, .curve = {evaluations, scores, count}, .wall_s = 1};
+    return (MerStudyTrace){.seed = seed,
+                           .samples = 100,
+                           .until = 100,
+                           .curve = {evaluations, scores, count},
+                           .wall_s = 1};
 }
 
 static void a_trace_knows_its_best_after_so_many_samples(void **state)
@@ -83,7 +86,7 @@ static void samples_to_a_quality_are_medians_of_the_seeds(void **state)
         fast_traces[s] = make_trace(fast_at[s], fast[s], 2, (uint64_t)s);
     }
     MerStudyCell    cells[] = {{3, slow_traces}, {3, fast_traces}};
-    MerStudyMethod  methods[] = {{"slow", 100}, {"fast", 100}};
+    MerStudyMethod  methods[] = {{"slow"}, {"fast"}};
     MerStudyTask    task = {.workload = "net", .name = "task", .full_name = "task", .best = 1};
     MerStudyGroup   group = {.title = "group",
                              .objective = "cycles",
@@ -93,19 +96,20 @@ static void samples_to_a_quality_are_medians_of_the_seeds(void **state)
                              .tasks = &task,
                              .methods = methods,
                              .cells = cells};
-    MerStudyOptions options = {.reference = "slow", .baseline = "slow", .at_count = 1, .at = {20}};
-    MerStudyTable   tables[MER_STUDY_TABLES];
-    MerArena       *arena = mer_arena_new();
-    MerError        error = {0};
-    int             count = 0;
+    MerStudyOptions options = {
+        .reference = "slow", .baseline = "slow", .at_count = 2, .at = {20, 4}};
+    MerStudyTable tables[MER_STUDY_TABLES];
+    MerArena     *arena = mer_arena_new();
+    MerError      error = {0};
+    int           count = 0;
     assert_int_equal(mer_study_tables(&group, &options, arena, tables, &count, &error), MER_OK);
 
     const MerStudyTable *reach = find_table(tables, count, "reach");
     const char *const   *row = reach->cells + reach->columns; /* of fast: 10, 20, never */
     assert_string_equal(row[0], "fast");
     assert_string_equal(row[1], "20");
-    assert_string_equal(row[2], "5.00 (5.00-5.00)"); /* 100 / 20 */
-    assert_string_equal(row[4], "3.00 (3.00-3.00)"); /* 60 / 20 */
+    assert_string_equal(row[2], "5.00"); /* 100 / 20; one task has no interval */
+    assert_string_equal(row[4], "3.00"); /* 60 / 20 */
     assert_string_equal(row[6], "2 of 3");
 
     const MerStudyTable *baseline = find_table(tables, count, "baseline");
@@ -115,8 +119,14 @@ static void samples_to_a_quality_are_medians_of_the_seeds(void **state)
 
     const MerStudyTable *at =
         find_table(tables, count, "at-20"); /* fast: 3, 1, 7; slow has nothing yet */
-    assert_string_equal(at->cells[2], "none (---)");
-    assert_string_equal(at->cells[at->columns + 2], "3.00 (3.00-3.00)");
+    assert_string_equal(at->cells[2], "none");
+    assert_string_equal(at->cells[at->columns + 2], "3.00");
+
+    const MerStudyTable *pairs = find_table(tables, count, "pairs-4"); /* nobody has anything */
+    assert_string_equal(pairs->cells[2], "none (0-0)");
+    const MerStudyTable *ratio = find_table(tables, count, "ratio-4");
+    assert_string_equal(ratio->cells[2], "none");
+    assert_string_equal(ratio->cells[3], "none");
 
     options.reference = "fsat";
     assert_int_equal(mer_study_tables(&group, &options, arena, tables, &count, &error),

@@ -20,9 +20,11 @@ typedef struct MerStudyFact { /* a number or a warning among the views of an opt
 
 typedef struct MerStudyTrace { /* one task of one run */
     uint64_t       seed;
-    int64_t        samples; /* evaluations of the task */
-    MerReportCurve curve;   /* its improvements */
-    double         wall_s;  /* of the run, shared equally among its tasks */
+    int64_t        samples;  /* evaluations of the task */
+    int64_t        until;    /* as many tell what it had: more where it ended by itself */
+    bool           is_ended; /* by itself, and not by its budget or the clock */
+    MerReportCurve curve;    /* its improvements */
+    double         wall_s;   /* of the run, shared equally among its tasks */
     /* what the optimizer showed of itself */
     const MerStudyFact *facts;
     int                 fact_count;
@@ -44,14 +46,14 @@ typedef struct MerStudyTask {
 } MerStudyTask;
 
 typedef struct MerStudyMethod {
-    const char *name;    /* optimizer with the options that are not defaults */
-    int64_t     samples; /* per task */
+    const char *name; /* optimizer with the options that are not defaults */
 } MerStudyMethod;
 
 typedef struct MerStudyGroup { /* what can be compared: one cost model, platform and objective */
     const char     *title, *objective, *unit;
     int             task_count, method_count;
     int             hopeless; /* tasks left out, since no run found a feasible plan for them */
+    const char     *exact;    /* methods left out, since they proved all their tasks; NULL: none */
     MerStudyTask   *tasks;
     MerStudyMethod *methods;
     MerStudyCell   *cells; /* (tasks, methods) */
@@ -85,8 +87,8 @@ typedef struct MerStudyPlugin {
     const MerOption *options; /* NULL: none, or no such plug-in */
     size_t           size;
     const MerPreset *presets; /* NULL: none */
-    bool             proves;  /* it tells the optimum and does not compete */
-    const char      *subset;  /* option that says which tasks, not how; NULL: none */
+    bool proves; /* a problem's exact solver: it does not compete where it tells the optimum */
+    const char *subset; /* option that says which tasks, not how; NULL: none */
 } MerStudyPlugin;
 typedef MerStudyPlugin (*MerStudyLookup)(const char *kind, const char *name);
 

@@ -8,8 +8,8 @@ typedef struct MerStudyItem { /* one trace with the names of its place */
     MerStudyTrace trace;
     MerStudyTask  task;
     const char   *group, *task_key, *method, *objective, *unit;
-    int64_t       budget;
-    bool          is_exact; /* it tells the optimum, it does not compete */
+    const char   *method_key; /* with the limit of the run: random @500, random @0.2 s */
+    bool          is_exact;   /* of a solver that may tell the optimum */
     bool          is_proven;
 } MerStudyItem;
 

@@ -55,9 +55,11 @@ const char *mer_table_real(double value, MerArena *arena)
 
 const char *mer_table_with_interval(double value, MerInterval interval, MerArena *arena)
 {
-    return mer_arena_format(arena, "%s (%s-%s)", mer_table_real(value, arena),
-                            mer_table_real(interval.low, arena),
-                            mer_table_real(interval.high, arena));
+    const char *text = mer_table_real(value, arena);
+    return isnan(interval.low) && isnan(interval.high)
+               ? text
+               : mer_arena_format(arena, "%s (%s-%s)", text, mer_table_real(interval.low, arena),
+                                  mer_table_real(interval.high, arena));
 }
 
 const char *mer_table_whole(double value, MerArena *arena)
@@ -65,21 +67,41 @@ const char *mer_table_whole(double value, MerArena *arena)
     return isfinite(value) ? mer_arena_format(arena, "%.0f", value) : "never";
 }
 
-/* Median over the tasks of values[0 .. tasks-1], with its interval. */
+/* The values that are not NaN. */
+static double *get_known(const MerTableMaker *maker, int *count)
+{
+    double *known = MER_ARRAY(maker->arena, double, maker->group->task_count + 1);
+    *count = 0;
+    for (int t = 0; t < maker->group->task_count; t++) {
+        known[*count] = maker->values[t];
+        *count += !isnan(maker->values[t]);
+    }
+    return known;
+}
+
+double mer_table_median(const MerTableMaker *maker)
+{
+    int     count;
+    double *known = get_known(maker, &count);
+    return count > 0 ? mer_study_median(known, count) : INFINITY;
+}
+
 const char *mer_table_over_tasks(const MerTableMaker *maker)
 {
-    int n = maker->group->task_count;
-    return mer_table_with_interval(mer_study_median(maker->values, n),
-                                   mer_study_interval(maker->values, n), maker->arena);
+    int     count;
+    double *known = get_known(maker, &count);
+    return mer_table_with_interval(mer_table_median(maker), mer_study_interval(known, count),
+                                   maker->arena);
 }
 
 double mer_table_geomean(const MerTableMaker *maker)
 {
-    double sum = 0;
-    for (int t = 0; t < maker->group->task_count; t++) {
-        sum += log(maker->values[t]);
+    int     count;
+    double *known = get_known(maker, &count), sum = 0;
+    for (int i = 0; i < count; i++) {
+        sum += log(known[i]);
     }
-    return exp(sum / maker->group->task_count);
+    return count > 0 ? exp(sum / count) : INFINITY;
 }
 
 MerInterval mer_table_extremes(const MerTableMaker *maker)
@@ -101,18 +123,30 @@ void mer_fill_quality(const MerTableMaker *maker, int method, int64_t samples)
     }
 }
 
+int64_t mer_equal_samples(const MerTableMaker *maker, int task, int method, int against,
+                          int64_t samples)
+{
+    int64_t own = mer_cell_until(mer_study_cell(maker->group, task, method));
+    int64_t other = mer_cell_until(mer_study_cell(maker->group, task, against));
+    int64_t least = own < other ? own : other;
+    return least < samples ? least : samples;
+}
+
 int64_t mer_fill_advantage(const MerTableMaker *maker, int method, int against, int64_t samples)
 {
     const MerStudyGroup *group = maker->group;
-    int64_t              at = mer_least_samples(samples, group->methods[method].samples);
-    at = mer_least_samples(at, group->methods[against].samples);
+    double              *equal = MER_ARRAY(maker->arena, double, group->task_count + 1);
+    int                  count = 0;
     for (int t = 0; t < group->task_count; t++) {
-        double own = mer_cell_median(mer_study_cell(group, t, method), at);
-        double other = mer_cell_median(mer_study_cell(group, t, against), at);
-        bool   has_none = isinf(own) && isinf(other);
-        maker->values[t] = has_none ? 1 : isinf(own) ? 0 : mer_study_ratio(other, own);
+        int64_t at = mer_equal_samples(maker, t, method, against, samples);
+        double  own = mer_cell_median(mer_study_cell(group, t, method), at);
+        double  other = mer_cell_median(mer_study_cell(group, t, against), at);
+        bool    has_none = isinf(own) && isinf(other);
+        equal[count] = (double)at;
+        count += !isnan(own) && !isnan(other);
+        maker->values[t] = has_none ? NAN : isinf(own) ? 0 : mer_study_ratio(other, own);
     }
-    return at;
+    return count > 0 ? (int64_t)mer_median(equal, count) : 0;
 }
 
 void mer_count_signs(const MerTableMaker *maker, int *more, int *less)
@@ -122,11 +156,6 @@ void mer_count_signs(const MerTableMaker *maker, int *more, int *less)
         *more += maker->values[t] > 1 + 1e-12;
         *less += maker->values[t] < 1 - 1e-12;
     }
-}
-
-int64_t mer_least_samples(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 MerReach mer_reach_of(const MerTableMaker *maker, int task, int method)

@@ -31,15 +31,19 @@ const char *mer_table_whole(double value, MerArena *arena);
 
 /* values[task] = the method's median over the best known after so many samples. */
 void mer_fill_quality(const MerTableMaker *maker, int method, int64_t samples);
-/* values[task] = how many times better the first method's median is than the second's, at equal samples: the least of
- * `samples` and the two budgets, which it gives back. */
+/* The least of `samples` and what two methods took for a task: there both can be compared. */
+int64_t mer_equal_samples(const MerTableMaker *maker, int task, int method, int against,
+                          int64_t samples);
+/* values[task] = how many times better the first method's median is than the second's, at equal samples, whose median
+ * over the tasks it gives back; NaN: neither has anything by then. */
 int64_t mer_fill_advantage(const MerTableMaker *maker, int method, int against, int64_t samples);
-/* Of those values: median with its interval, geometric mean, least and largest, how many are above and below 1. */
+/* Of those values that are not NaN: median, also with its interval, geometric mean, least and largest, how many are above
+ * and below 1. */
 const char *mer_table_over_tasks(const MerTableMaker *maker);
+double      mer_table_median(const MerTableMaker *maker);
 double      mer_table_geomean(const MerTableMaker *maker);
 MerInterval mer_table_extremes(const MerTableMaker *maker);
 void        mer_count_signs(const MerTableMaker *maker, int *more, int *less);
-int64_t     mer_least_samples(int64_t a, int64_t b);
 
 typedef struct MerReach { /* of one method on one task, towards the reference's final median */
     double samples;       /* median of the seeds; infinite: half of them or more never came there */

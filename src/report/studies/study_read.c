@@ -180,6 +180,35 @@ static const MerStudyFact *copy_facts(const Facts *facts, MerArena *arena)
     return copy;
 }
 
+/* What stops a run that does not end by itself. */
+static const char *limit_of(const cJSON *header, MerArena *arena)
+{
+    static const char *const keys[] = {"budget", "time_s", "total_time_s"};
+    const char *units[] = {mer_json_get(header, "task_budget") ? " in all" : "", " s", " s in all"};
+    const char *limit = "";
+    for (int k = 0; k < 3; k++) {
+        double value = mer_json_get_real(header, keys[k], 0);
+        if (value > 0) {
+            limit =
+                mer_arena_format(arena, "%s%s%.15g%s", limit, *limit ? ", " : "", value, units[k]);
+        }
+    }
+    return limit;
+}
+
+static MerStudyTrace make_trace(const cJSON *header, const cJSON *result)
+{
+    const char *stopped = mer_json_get_text(result, "stopped", "");
+    bool        is_total = mer_json_get(header, "task_budget") != NULL;
+    double      budget = is_total ? 0 : mer_json_get_real(header, "budget", 0);
+    double      samples = mer_json_get_real(result, "evaluations", budget);
+    bool        is_ended = strcmp(stopped, "budget") != 0 && strcmp(stopped, "time") != 0;
+    return (MerStudyTrace){.seed = (uint64_t)mer_json_get_real(header, "seed", 0),
+                           .samples = (int64_t)samples,
+                           .until = (int64_t)(is_ended ? fmax(samples, budget) : samples),
+                           .is_ended = is_ended};
+}
+
 static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary,
                       const MerReportRun *curves, const Facts *facts, double wall_s)
 {
@@ -193,8 +222,8 @@ static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary,
                            .objective =
                                mer_arena_text(arena, mer_json_get_text(header, "objective", "")),
                            .unit = mer_arena_text(arena, mer_json_get_text(header, "unit", "")),
-                           .budget = (int64_t)mer_json_get_real(header, "budget", 0),
                            .is_exact = reader->lookup("optimizer", optimizer).proves};
+    common.method_key = mer_arena_format(arena, "%s @%s", common.method, limit_of(header, arena));
     for (int t = 0; t < task_count; t++) {
         const cJSON *task = cJSON_GetArrayItem(tasks, t), *result = cJSON_GetArrayItem(results, t);
         const cJSON *bound = mer_json_get(result, "bound");
@@ -209,12 +238,10 @@ static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary,
                                    .knobs = (int)mer_json_get_real(task, "knobs", 0)};
         item.task_key = mer_arena_format(arena, "%s|%s", workload, name);
         item.is_proven = cJSON_IsTrue(mer_json_get(bound, "proven"));
-        item.trace = (MerStudyTrace){.seed = (uint64_t)mer_json_get_real(header, "seed", 0),
-                                     .wall_s = wall_s / task_count,
-                                     .facts = copy_facts(&facts[t], arena),
-                                     .fact_count = facts[t].count};
-        item.trace.samples =
-            (int64_t)mer_json_get_real(result, "evaluations", (double)common.budget);
+        item.trace = make_trace(header, result);
+        item.trace.wall_s = wall_s / task_count;
+        item.trace.facts = copy_facts(&facts[t], arena);
+        item.trace.fact_count = facts[t].count;
         item.trace.curve = t < curves->curve_count ? curves->curves[t] : (MerReportCurve){0};
         MER_GROW(arena, reader->items, reader->count);
         reader->items[reader->count++] = item;
@@ -241,6 +268,13 @@ static bool is_ended(const cJSON *summary)
     return summary && strcmp(mer_json_get_text(summary, "stopped", ""), "interrupted") != 0;
 }
 
+/* Here the clock ended a task: trials that the log left out until then are its own. */
+static bool ends_task(const MerLogLine *line)
+{
+    static const char start[] = "{\"type\":\"end\",";
+    return strncmp(line->text, start, sizeof start - 1) == 0;
+}
+
 static MerStatus read_run(Reader *reader, const char *directory, MerError *error)
 {
     MerLogFile   log;
@@ -262,6 +296,8 @@ static MerStatus read_run(Reader *reader, const char *directory, MerError *error
         } else if (strcmp(line.type, "trial") == 0 && !line.is_warm && line.task >= 0 &&
                    line.task < task_count) {
             mer_curve_add(&curves, line.index, line.task, line.is_cut ? NAN : line.score);
+        } else if (ends_task(&line) && line.index > curves.next_index) {
+            mer_curve_add(&curves, line.index - 1, line.task, NAN);
         } else if (strcmp(line.type, "note") == 0 && line.task >= 0 && line.task < task_count) {
             take_view(reader, &line, name_of(header, "optimizer"), &facts[line.task]);
         } else if (strcmp(line.type, "summary") == 0) {

@@ -62,6 +62,47 @@ double mer_cell_median(const MerStudyCell *cell, int64_t samples)
                               : mer_study_median(scores, mer_cell_best(cell, samples, scores));
 }
 
+double mer_cell_samples(const MerStudyCell *cell)
+{
+    double samples[MOST];
+    for (int s = 0; s < cell->count && s < MOST; s++) {
+        samples[s] = (double)cell->traces[s].samples;
+    }
+    return cell->count > MOST ? NAN : mer_median(samples, cell->count);
+}
+
+double mer_method_samples(const MerStudyGroup *group, int method, MerArena *arena)
+{
+    double *samples = MER_ARRAY(arena, double, group->task_count + 1);
+    int     count = 0;
+    for (int t = 0; t < group->task_count; t++) {
+        const MerStudyCell *cell = mer_study_cell(group, t, method);
+        samples[count] = mer_cell_samples(cell);
+        count += cell->count > 0;
+    }
+    return mer_median(samples, count);
+}
+
+int64_t mer_cell_until(const MerStudyCell *cell)
+{
+    int64_t until = INT64_MAX;
+    for (int s = 0; s < cell->count; s++) {
+        until = cell->traces[s].until < until ? cell->traces[s].until : until;
+    }
+    return until;
+}
+
+int64_t mer_method_until(const MerStudyGroup *group, int method)
+{
+    int64_t most = 0;
+    for (int t = 0; t < group->task_count; t++) {
+        const MerStudyCell *cell = mer_study_cell(group, t, method);
+        int64_t             until = mer_cell_until(cell);
+        most = cell->count > 0 && until > most ? until : most;
+    }
+    return most;
+}
+
 double mer_study_ratio(double score, double best)
 {
     return score < 0 ? best / score : score / best;
@@ -70,7 +111,8 @@ double mer_study_ratio(double score, double best)
 MerInterval mer_study_interval(const double *x, int n)
 {
     MerRng rng = mer_rng_make(1, 0);
-    return mer_bootstrap(x, n, mer_study_median, 0.95, ROUNDS, &rng);
+    return n < 2 ? (MerInterval){NAN, NAN}
+                 : mer_bootstrap(x, n, mer_study_median, 0.95, ROUNDS, &rng);
 }
 
 double mer_sign_test(int wins, int losses)

@@ -99,7 +99,7 @@ static void write_method(FILE *file, const Frame *frame, const MerStudyGroup *gr
     size_t      kinds = sizeof colors / sizeof *colors;
     const char *color = colors[(size_t)method % kinds];
     const char *dash = dashes[(size_t)method / kinds % (sizeof dashes / sizeof *dashes)];
-    double      last = (double)group->methods[method].samples;
+    double      last = (double)mer_method_until(group, method);
     Band        bands[STEPS];
     double      x[STEPS];
     int         count = 0;
@@ -132,9 +132,9 @@ static Frame measure(const MerStudyGroup *group, double *values)
 {
     Frame frame = {10, 0.1, 1e-3};
     for (int m = 0; m < group->method_count; m++) {
-        double samples = (double)group->methods[m].samples;
-        frame.most_samples = fmax(frame.most_samples, samples);
-        for (int64_t at = 1; at <= group->methods[m].samples; at *= 2) {
+        int64_t last = mer_method_until(group, m);
+        frame.most_samples = fmax(frame.most_samples, (double)last);
+        for (int64_t at = 1; at <= last; at *= 2) {
             double gap = band_at(group, m, at, values).median;
             frame.most_gap = isfinite(gap) ? fmax(frame.most_gap, gap) : frame.most_gap;
         }

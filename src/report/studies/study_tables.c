@@ -43,7 +43,7 @@ static void table_final(MerTableMaker *maker)
     mer_table_begin(
         maker, "final", "Final quality",
         "Objective over the best known of the task (1 is best) "
-        "at the end of the budget: the median of the seeds, then over the tasks.",
+        "at the end of the run: the median of the seeds, then over the tasks.",
         "optimizer|>samples|>median (95 % interval)|>geometric mean|>worst task|>tasks within 1 %");
     for (int m = 0; m < group->method_count; m++) {
         int close = 0;
@@ -52,7 +52,7 @@ static void table_final(MerTableMaker *maker)
             close += maker->values[t] <= 1.01;
         }
         mer_table_add(maker, group->methods[m].name);
-        mer_table_print(maker, "%lld", (long long)group->methods[m].samples);
+        mer_table_print(maker, "%.0f", mer_method_samples(group, m, maker->arena));
         mer_table_add(maker, mer_table_over_tasks(maker));
         mer_table_add(maker, mer_table_real(mer_table_geomean(maker), maker->arena));
         mer_table_add(maker, mer_table_real(mer_table_extremes(maker).high, maker->arena));
@@ -85,8 +85,8 @@ static void table_final_by_task(MerTableMaker *maker)
 
 static void fill_saving(const MerTableMaker *maker, int method, bool is_own)
 {
-    double budget = (double)maker->group->methods[maker->reference].samples;
     for (int t = 0; t < maker->group->task_count; t++) {
+        double budget = mer_cell_samples(mer_study_cell(maker->group, t, maker->reference));
         double needed = mer_reach_of(maker, t, method).samples;
         maker->values[t] =
             isfinite(needed) ? (is_own ? mer_own_reach(maker, t) : budget) / needed : 0;
@@ -97,15 +97,15 @@ static void table_reach(MerTableMaker *maker)
 {
     const MerStudyGroup  *group = maker->group;
     const MerStudyMethod *reference = &group->methods[maker->reference];
-    const char           *caption =
-        mer_arena_format(maker->arena,
-                         "Target of a task: the median of the final values of %s. Samples needed: "
-                         "median of the seeds. Saving = samples of the "
-                         "reference / samples needed, where the reference counts with its whole "
-                         "budget (%lld), or with the sample at which its "
-                         "own seeds found what they ended with (median). A task that half of the "
-                         "seeds or more never finish counts as 0.",
-                         reference->name, (long long)reference->samples);
+    const char           *caption = mer_arena_format(
+                  maker->arena,
+                  "Target of a task: the median of the final values of %s. Samples needed: "
+                            "median of the seeds. Saving = samples of the "
+                            "reference / samples needed, where the reference counts with its whole "
+                            "budget (%.0f), or with the sample at which its "
+                            "own seeds found what they ended with (median). A task that half of the "
+                            "seeds or more never finish counts as 0.",
+                  reference->name, mer_method_samples(group, maker->reference, maker->arena));
     mer_table_begin(
         maker, "reach",
         mer_arena_format(maker->arena, "Samples to the final quality of %s", reference->name),
@@ -122,8 +122,7 @@ static void table_reach(MerTableMaker *maker)
             reached += reach.reached;
         }
         mer_table_add(maker, group->methods[m].name);
-        mer_table_add(maker, mer_table_whole(mer_study_median(maker->values, group->task_count),
-                                             maker->arena));
+        mer_table_add(maker, mer_table_whole(mer_table_median(maker), maker->arena));
         fill_saving(maker, m, false);
         mer_table_add(maker, mer_table_over_tasks(maker));
         mer_table_add(maker, mer_table_real(mer_table_extremes(maker).high, maker->arena));
@@ -137,11 +136,11 @@ static void table_reach(MerTableMaker *maker)
 static void table_reach_by_task(MerTableMaker *maker)
 {
     const MerStudyGroup *group = maker->group;
-    double               budget = (double)group->methods[maker->reference].samples;
     mer_table_begin_by_method(
         maker, "reach-by-task", "Samples to that quality by task",
         "Median of the seeds, and in brackets the saving on the reference's whole budget.", "task");
     for (int t = 0; t < group->task_count; t++) {
+        double budget = mer_cell_samples(mer_study_cell(group, t, maker->reference));
         mer_table_add(maker, task_label(maker, t));
         for (int m = 0; m < group->method_count; m++) {
             MerReach reach = mer_reach_of(maker, t, m);
@@ -156,13 +155,14 @@ static void table_reach_by_task(MerTableMaker *maker)
 }
 
 /* Tasks on which the seeds of two methods differ by the rank test at 5 %. */
-static void count_clear(const MerTableMaker *maker, int method, int against, int64_t samples,
-                        int *better, int *worse)
+static void count_clear(const MerTableMaker *maker, int method, int against, int *better,
+                        int *worse)
 {
     *better = *worse = 0;
     for (int t = 0; t < maker->group->task_count; t++) {
         const MerStudyCell *own = mer_study_cell(maker->group, t, method);
         const MerStudyCell *other = mer_study_cell(maker->group, t, against);
+        int64_t             samples = mer_equal_samples(maker, t, method, against, INT64_MAX);
         double             *x = MER_ARRAY(maker->arena, double, own->count + 1);
         double             *y = MER_ARRAY(maker->arena, double, other->count + 1);
         bool                is_clear = mer_rank_test(x, mer_cell_best(own, samples, x), y,
@@ -177,8 +177,8 @@ static void table_baseline(MerTableMaker *maker)
     const MerStudyGroup  *group = maker->group;
     const MerStudyMethod *baseline = &group->methods[maker->baseline];
     mer_table_begin(maker, "baseline", mer_arena_format(maker->arena, "Against %s", baseline->name),
-                    "Tasks on which the median of the seeds is better, at the smaller of the two "
-                    "budgets. p: two-sided sign test over the "
+                    "Tasks on which the median of the seeds is better, at as many samples as "
+                    "both took. p: two-sided sign test over the "
                     "tasks. Clear: the seeds differ by the rank test at 5 %.",
                     "optimizer|>at samples|>better on|>share|>worse on|>p|>clearly better, worse");
     for (int m = 0; m < group->method_count; m++) {
@@ -188,7 +188,7 @@ static void table_baseline(MerTableMaker *maker)
         }
         int64_t samples = mer_fill_advantage(maker, m, maker->baseline, INT64_MAX);
         mer_count_signs(maker, &more, &less);
-        count_clear(maker, m, maker->baseline, samples, &better, &worse);
+        count_clear(maker, m, maker->baseline, &better, &worse);
         mer_table_add(maker, group->methods[m].name);
         mer_table_print(maker, "%lld", (long long)samples);
         mer_table_print(maker, "%d of %d", more, group->task_count);
@@ -213,10 +213,16 @@ static MerStatus find_method(const MerStudyGroup *group, const char *name, const
         }
     }
     const char *nearest = mer_name_nearest(name, names, count);
-    return mer_error_set(error, MER_NOT_FOUND, "%s: no run of %s \"%s\"%s%s, found %s and %d more",
+    char        more[32] = "", left[256] = "";
+    if (count > 1) {
+        snprintf(more, sizeof more, " and %d more", group->method_count - 1);
+    }
+    if (group->exact) {
+        snprintf(left, sizeof left, "; %s left out, proven best on every task", group->exact);
+    }
+    return mer_error_set(error, MER_NOT_FOUND, "%s: no run of %s \"%s\"%s%s, found %s%s%s",
                          group->title, what, name, nearest ? ", did you mean " : "",
-                         nearest ? nearest : "", count ? names[0] : "none",
-                         group->method_count > 1 ? group->method_count - 1 : 0);
+                         nearest ? nearest : "", count ? names[0] : "none", more, left);
 }
 
 static MerStatus choose(MerTableMaker *maker, MerError *error)

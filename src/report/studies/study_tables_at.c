@@ -15,7 +15,7 @@ void mer_table_at(MerTableMaker *maker, int64_t samples)
                     "optimizer|>samples|>median (95 % interval)|>geometric mean|>wins, losses");
     for (int m = 0; m < group->method_count; m++) {
         int     wins = 0, losses = 0;
-        int64_t own = mer_least_samples(samples, group->methods[m].samples);
+        int64_t own = mer_fill_advantage(maker, m, m, samples);
         for (int o = 0; o < group->method_count; o++) {
             int more, less;
             mer_fill_advantage(maker, m, o, samples);
@@ -23,7 +23,7 @@ void mer_table_at(MerTableMaker *maker, int64_t samples)
             wins += more;
             losses += less;
         }
-        mer_fill_quality(maker, m, own);
+        mer_fill_quality(maker, m, samples);
         mer_table_add(maker, group->methods[m].name);
         mer_table_print(maker, "%lld", (long long)own);
         mer_table_add(maker, mer_table_over_tasks(maker));
@@ -39,7 +39,7 @@ void mer_table_pairs(MerTableMaker *maker, int64_t samples)
         maker, mer_arena_format(maker->arena, "pairs-%lld", (long long)samples),
         mer_arena_format(maker->arena, "Pairs at %lld samples", (long long)samples),
         "How many times better the optimizer of the row is than that of the column: median over "
-        "the tasks of the ratio of medians (tasks won-lost), at the smallest of the budgets.",
+        "the tasks of the ratio of medians (tasks won-lost), at as many samples as both took.",
         "row / column");
     for (int m = 0; m < group->method_count; m++) {
         mer_table_add(maker, group->methods[m].name);
@@ -47,13 +47,11 @@ void mer_table_pairs(MerTableMaker *maker, int64_t samples)
             int more, less;
             mer_fill_advantage(maker, m, o, samples);
             mer_count_signs(maker, &more, &less);
-            mer_table_add(
-                maker, m == o ? ""
-                              : mer_arena_format(maker->arena, "%s (%d-%d)",
-                                                 mer_table_real(mer_study_median(maker->values,
-                                                                                 group->task_count),
-                                                                maker->arena),
-                                                 more, less));
+            mer_table_add(maker, m == o ? ""
+                                        : mer_arena_format(
+                                              maker->arena, "%s (%d-%d)",
+                                              mer_table_real(mer_table_median(maker), maker->arena),
+                                              more, less));
         }
     }
 }
@@ -115,11 +113,12 @@ void mer_table_time(MerTableMaker *maker)
         "optimizer|>s per cell|>samples/s|>s needed|>saving in time (95 % interval)");
     for (int m = 0; m < group->method_count; m++) {
         double *seconds = MER_ARRAY(maker->arena, double, group->task_count);
+        double *rates = MER_ARRAY(maker->arena, double, group->task_count);
         double *needed = MER_ARRAY(maker->arena, double, group->task_count);
-        double  samples = (double)group->methods[m].samples;
         for (int t = 0; t < group->task_count; t++) {
             seconds[t] = median_seconds(maker, t, m);
-            needed[t] = mer_reach_of(maker, t, m).samples / samples * seconds[t];
+            rates[t] = mer_cell_samples(mer_study_cell(group, t, m)) / seconds[t];
+            needed[t] = mer_reach_of(maker, t, m).samples / rates[t];
             maker->values[t] =
                 isfinite(needed[t]) ? median_seconds(maker, t, maker->reference) / needed[t] : 0;
         }
@@ -127,7 +126,7 @@ void mer_table_time(MerTableMaker *maker)
         double way = mer_study_median(needed, group->task_count);
         mer_table_add(maker, group->methods[m].name);
         mer_table_print(maker, "%.3f", each);
-        mer_table_print(maker, "%.0f", samples / each);
+        mer_table_print(maker, "%.0f", mer_study_median(rates, group->task_count));
         mer_table_add(maker, isfinite(way) ? mer_arena_format(maker->arena, "%.4f", way) : "never");
         mer_table_add(maker, mer_table_over_tasks(maker));
     }

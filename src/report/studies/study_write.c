@@ -70,6 +70,11 @@ MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, 
             is_markdown ? "## " : "\n", group->title, group->task_count, ending(group->task_count),
             group->method_count, ending(group->method_count), mer_study_most_seeds(group),
             ending(mer_study_most_seeds(group)));
+        if (group->exact) {
+            head = mer_arena_format(arena, "%s Left out: %s, proven best on every task.%s", head,
+                                    group->exact,
+                                    group->method_count ? "" : " Nothing is left to compare.");
+        }
         if (group->hopeless > 0) {
             head = mer_arena_format(arena,
                                     "%s Left out: %d tasks for which no run found a feasible plan.",
@@ -126,7 +131,7 @@ static void write_curve(const MerStudyGroup *group, int task, int method, const 
     mer_json_object(json, NULL);
     for (int q = 0; q < 3 && cell->count > 0; q++) {
         mer_json_array(json, names[q]);
-        for (int i = 0; i < count && grid[i] <= group->methods[method].samples; i++) {
+        for (int i = 0; i < count && grid[i] <= mer_cell_until(cell); i++) {
             int n = mer_cell_best(cell, grid[i], scores);
             for (int s = 0; s < n; s++) {
                 scores[s] = mer_study_ratio(scores[s], group->tasks[task].best);
@@ -145,7 +150,8 @@ static void write_curves(const MerStudyGroup *group, MerJson *json, MerArena *ar
 {
     int64_t grid[GRID], last = 1;
     for (int m = 0; m < group->method_count; m++) {
-        last = group->methods[m].samples > last ? group->methods[m].samples : last;
+        int64_t until = mer_method_until(group, m);
+        last = until > last ? until : last;
     }
     int count = make_grid(last, grid);
     mer_json_array(json, "samples");
@@ -164,7 +170,7 @@ static void write_curves(const MerStudyGroup *group, MerJson *json, MerArena *ar
     mer_json_end_array(json);
 }
 
-static void write_names(const MerStudyGroup *group, MerJson *json)
+static void write_names(const MerStudyGroup *group, MerJson *json, MerArena *arena)
 {
     mer_json_array(json, "tasks");
     for (int t = 0; t < group->task_count; t++) {
@@ -182,7 +188,7 @@ static void write_names(const MerStudyGroup *group, MerJson *json)
     for (int m = 0; m < group->method_count; m++) {
         mer_json_object(json, NULL);
         mer_json_text(json, "name", group->methods[m].name);
-        mer_json_int(json, "samples", group->methods[m].samples);
+        mer_json_int(json, "samples", (int64_t)mer_method_samples(group, m, arena));
         mer_json_end_object(json);
     }
     mer_json_end_array(json);
@@ -198,7 +204,7 @@ static MerStatus write_group(const MerStudyGroup *group, const MerStudyOptions *
     mer_json_text(json, "title", group->title);
     mer_json_text(json, "objective", group->objective);
     mer_json_text(json, "unit", group->unit);
-    write_names(group, json);
+    write_names(group, json, arena);
     mer_json_array(json, "tables");
     for (int t = 0; t < count; t++) {
         write_table(&tables[t], json);

@@ -55,7 +55,7 @@ static MerComparisonRow make_row(const char *optimizer, const Samples *samples)
     int         n = samples->count;
     bool        is_complete = samples->failed == 0;
     MerInterval interval = {NAN, NAN};
-    if (is_complete) {
+    if (is_complete && n > 1) { /* one run says nothing of others */
         interval = mer_bootstrap(samples->values, n, mer_median, 0.95, BOOTSTRAP_ROUNDS, &rng);
     }
     return (MerComparisonRow){

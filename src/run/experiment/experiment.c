@@ -240,6 +240,19 @@ MerStatus mer_experiment_set_common(MerExperiment *experiment, const MerOption *
                            option->name, value, arena, error);
 }
 
+const char *mer_experiment_blamed(const MerRunSpec *spec, const char *message, MerArena *arena)
+{
+    bool        is_option = strncmp(message, "--", 2) == 0;
+    const char *name = message + 2 * is_option;
+    name = mer_arena_text_n(arena, name, strcspn(name, is_option ? " " : ":"));
+    for (int i = spec->places.count - 1; i >= 0; i--) {
+        if (mer_name_equal(spec->places.keys[i], name)) {
+            return spec->places.values[i];
+        }
+    }
+    return NULL;
+}
+
 MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value,
                              MerError *error)
 {
@@ -253,6 +266,7 @@ MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const c
     }
     if (mer_options_find(problem->options, key)) {
         add_option(&experiment->problem, key, value, experiment->arena);
+        experiment->places = mer_reference_add(&experiment->places, key, NULL, experiment->arena);
         return MER_OK;
     }
     if (option_of_evaluator(experiment, problem, key)) {

@@ -55,6 +55,7 @@ typedef struct MerExperiment {
     const char   *name;    /* of the experiment file, NULL: none */
     const char   *file;    /* where it stands, for relative paths; NULL: the command line */
     MerReference  problem; /* name and options */
+    MerReference  places;  /* of those options, as in MerAxisValues */
     MerAxisValues axes[MER_AXIS_COUNT];
     MerRunOptions options;
     const char   *option_places[MER_MAX_RUN_OPTIONS]; /* of mer_run_options; as in MerAxisValues */
@@ -123,6 +124,9 @@ MerStatus mer_experiment_dims(const MerTexts *texts, MerImportOptions *options, 
 /* Puts `place` (NULL: nothing), or that of a node, before the message of a failed call; returns `status`. */
 MerStatus mer_experiment_fail_at(const char *place, MerStatus status, MerError *error);
 MerStatus mer_experiment_fail_in(const MerYaml *node, MerStatus status, MerError *error);
+
+/* Where the option stands that this message of a run is about, `NAME: ...` or `--KEY ...`; NULL: not known. */
+const char *mer_experiment_blamed(const MerRunSpec *spec, const char *message, MerArena *arena);
 
 /* Imports inputs, resolves plug-ins and gives one MerRunSpec per combination. `warn` may be NULL. */
 MerStatus mer_experiment_expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,

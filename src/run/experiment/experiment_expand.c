@@ -2,11 +2,15 @@
  * experiment_inputs.c. */
 #include "run/experiment/experiment_parts.h"
 
+#include "base/name_table.h"
 #include "mercator/registry.h"
 #include "mercator/text.h"
+#include "run/experiment/cells.h"
 #include "run/search/objective.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -346,6 +350,25 @@ static MerStatus resolve_plugins(MerExpansion *e, const int *at, MerRunSpec *spe
     return MER_OK;
 }
 
+static const char *place_at(const MerExpansion *e, MerAxis axis, const int *at)
+{
+    const MerAxisValues *values = &e->experiment->axes[axis];
+    return at[axis] < values->count ? values->places[at[axis]] : NULL;
+}
+
+/* Some options are looked at only when a run opens: its messages shall say where they stand, too. */
+static void keep_places(const MerExpansion *e, const int *at, MerRunSpec *spec)
+{
+    const MerReference *workload = &e->workloads[at[MER_AXIS_WORKLOAD]];
+    spec->places = e->experiment->places;
+    for (int i = 0; i < workload->count; i++) {
+        spec->places = mer_reference_add(&spec->places, workload->keys[i],
+                                         place_at(e, MER_AXIS_WORKLOAD, at), e->arena);
+    }
+    spec->places = mer_reference_add(&spec->places, spec->optimizer->name,
+                                     place_at(e, MER_AXIS_OPTIMIZER, at), e->arena);
+}
+
 static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, MerError *error)
 {
     const MerRunOptions *options = &e->experiment->options;
@@ -421,6 +444,34 @@ static MerStatus gather(MerExpansion *e, MerError *error)
     return MER_OK;
 }
 
+/* Runs that are asked for again, as with a seed given twice, would be taken for independent ones: the first of them is
+ * kept. */
+static int drop_equal(MerExpansion *e, MerRunSpec *specs, int count)
+{
+    MerNameTable known = {.arena = e->arena};
+    MerArena    *scratch = mer_arena_new(); /* an identity is long */
+    int          kept = 0;
+    for (int i = 0; i < count; i++) {
+        uint64_t hash = mer_hash_text(MER_HASH_START, mer_cell_identity(&specs[i], scratch));
+        char     name[64]; /* the table of a sweep has a row for each platform */
+        snprintf(name, sizeof name, "%016" PRIx64 " %p", hash, (const void *)specs[i].platform);
+        mer_arena_reset(scratch);
+        if (!mer_name_table_find(&known, name)) {
+            specs[kept] = specs[i];
+            mer_name_table_set(&known, mer_arena_text(e->arena, name), &specs[kept++]);
+        }
+    }
+    mer_arena_free(scratch);
+    if (kept < count && e->warn) {
+        e->warn(e->warn_state,
+                mer_arena_format(e->arena,
+                                 "%d of %d runs are the same as others, as with a seed or an "
+                                 "optimizer given twice: each is made once",
+                                 count - kept, count));
+    }
+    return kept;
+}
+
 static MerStatus expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,
                         void (*warn)(void *state, const char *text), void *state, MerError *error)
 {
@@ -445,9 +496,11 @@ static MerStatus expand(const MerExperiment *experiment, MerRunSpec **specs, int
             rest /= e.counts[axis];
         }
         MER_TRY(make_spec(&e, at, &(*specs)[*count], error));
+        keep_places(&e, at, &(*specs)[*count]);
         /* an optimizer with a budget of its own is run once, not once per budget of the others */
         *count += !(e.has_own_budget && at[MER_AXIS_BUDGET] > 0);
     }
+    *count = drop_equal(&e, *specs, *count);
     return MER_OK;
 }
 

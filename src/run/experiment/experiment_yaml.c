@@ -135,6 +135,11 @@ static MerStatus set_at(MerExperiment *experiment, const MerYaml *node, const ch
         status = mer_options_set(problem->options, scratch, problem->name, key, value,
                                  experiment->arena, error);
     }
+    if (status == MER_OK && problem && problem->options) {
+        experiment->places =
+            mer_reference_add(&experiment->places, mer_arena_text(experiment->arena, key),
+                              place_of(node), experiment->arena);
+    }
     return mer_experiment_fail_in(node, status, error);
 }
 
