@@ -112,8 +112,7 @@ static void print_inputs(const MerVerb *verb, const MerProblemClass *type, MerAr
     mer_cli_print_flag("--time", "S", "seconds per task; 0: no limit");
     mer_cli_print_flag("--total-time", "S", "seconds for all tasks of a run together");
     mer_cli_print_flag("--seed", "N", "default 1");
-    mer_cli_print_flag("--threads", "N",
-                       "default (and 0): all cores; the result does not depend on it");
+    mer_cli_print_flag("--threads", "N", "default, and 0: all; the result does not depend on it");
     mer_cli_print_flag(
         "-o", "DIR",
         mer_arena_format(arena, "run directory, default runs/%s-NETWORK%s", verb->name,

@@ -413,8 +413,9 @@ static void test_costs_are_kept_of_a_task_that_occurs_more_than_once(void **stat
     assert_int_equal(read_run(fixture, log), MER_OK);
     assert_int_equal(fixture->run.cost_count, 2);
     /* of the first of two tasks, the other one not begun, the page draws the front alone */
-    write_file(fixture, "summary.json",
-               "{\"front\":[],\"tasks\":[{\"front\":[{\"index\":0,\"cycles\":1}]},{\"front\":[]}]}");
+    write_file(
+        fixture, "summary.json",
+        "{\"front\":[],\"tasks\":[{\"front\":[{\"index\":0,\"cycles\":1}]},{\"front\":[]}]}");
     assert_int_equal(read_run(fixture, log), MER_OK);
     assert_int_equal(fixture->run.cost_count, 0);
 }

@@ -314,8 +314,8 @@ static bool has_front(const MerReportRun *run)
     cJSON       *summary = run->summary != NULL ? cJSON_Parse(run->summary) : NULL;
     const cJSON *tasks = mer_json_get(summary, "tasks");
     const cJSON *only = cJSON_GetArraySize(tasks) == 1 ? cJSON_GetArrayItem(tasks, 0) : NULL;
-    bool         result = is_filled(mer_json_get(summary, "front")) ||
-                  is_filled(mer_json_get(only, "front"));
+    bool         result =
+        is_filled(mer_json_get(summary, "front")) || is_filled(mer_json_get(only, "front"));
     cJSON_Delete(summary);
     return result;
 }
