@@ -8,7 +8,7 @@ says out "split resnet8 on diana, exact_split, objective latency"
 says out "proven optimum"
 says out "conv1                digital   16 analog    0, 4160 cycles"
 says fastest/split.yaml '{"name":"s3b0c1","channels":{"digital":4,"analog":60},"assignment":["digital*4","analog*60"]}'
-says fastest/split.csv "s3b0c1,digital,digital,int8-pow2,4,64,"
+says fastest/split.csv '"s3b0c1","digital","digital","int8-pow2",4,64,'
 says fastest/report.html "Channels by unit"
 expect 0 "$MERCATOR" evaluate fastest/split.yaml --json
 says out '"cycles":30247.65'
@@ -107,6 +107,18 @@ expect 0 "$MERCATOR" split resnet8 --pin 's1.*=digital' --quiet --no-report -o p
 says pinned/split.yaml '{"name":"s1b0c1","channels":{"digital":16,"analog":0}'
 expect 1 "$MERCATOR" split resnet18 --memory check --quiet --no-report -o tight
 says err "memory: "
+
+# Names with commas and quotes stay one cell of split.csv.
+cat >names.net <<'END'
+format: mercator-network/1
+settings: {input: 3x8x8}
+layers:
+  - {layer: conv, name: 'conv,1', out: 8, kernel: 3}
+  - {layer: conv, name: 'a, "b"', out: 8, kernel: 3}
+END
+expect 0 "$MERCATOR" split names.net --optimizer half --quiet --no-report -o names
+says names/split.csv '"conv,1","digital","digital","int8-pow2",4,8,'
+says names/split.csv '"a, ""b""","analog","analog","ternary",4,8,'
 
 # What is refused: one line each.
 refuse()
