@@ -59,7 +59,25 @@ MerStatus mer_layer_table_fail(const MerLayerTable *table, int column, const cha
                          table->line > 0 ? table->line : 1, column, text);
 }
 
-static MerTableField trimmed(const char *start, const char *end, int column)
+/* `""` inside quotes is one; whoever only looks at the header has no memory for it, and needs no names. */
+static MerTableField unquoted(const MerLayerTable *table, const char *start, const char *end,
+                              int column)
+{
+    MerTableField field = {start, (int)(end - start), column};
+    if (table->arena && memchr(start, '"', (size_t)field.length)) {
+        char *text = mer_arena_text_n(table->arena, start, (size_t)field.length);
+        field.text = text;
+        for (const char *c = start; c < end; c++) {
+            *text++ = *c;
+            c += *c == '"' && c + 1 < end && c[1] == '"';
+        }
+        field.length = (int)(text - field.text);
+    }
+    return field;
+}
+
+static MerTableField trimmed(const MerLayerTable *table, const char *start, const char *end,
+                             int column)
 {
     while (start < end && isspace((unsigned char)*start)) {
         start++;
@@ -69,9 +87,7 @@ static MerTableField trimmed(const char *start, const char *end, int column)
         end--;
     }
     if (end - start >= 2 && *start == '"' && end[-1] == '"') {
-        start++;
-        end--;
-        column++;
+        return unquoted(table, start + 1, end - 1, column + 1);
     }
     return (MerTableField){start, (int)(end - start), column};
 }
@@ -90,7 +106,7 @@ static bool split(MerLayerTable *table, const char *line, const char *end)
         if (table->field_count == MER_TABLE_MAX_FIELDS) {
             return false;
         }
-        table->fields[table->field_count++] = trimmed(start, c, (int)(start - line) + 1);
+        table->fields[table->field_count++] = trimmed(table, start, c, (int)(start - line) + 1);
         start = c + 1;
         if (c == end) {
             break;

@@ -52,6 +52,18 @@ static void test_scale_sim_convolutions_have_strides(void **state)
     assert_int_equal(graph->warning_count, 0);
 }
 
+/* RFC 4180, as our own tables have it. */
+static void test_quotes_inside_quotes_are_doubled(void **state)
+{
+    const char     *table = "network,layer,M,N,K\n\"n \"\"1\"\"\",\"a, \"\"b\"\"\",128,256,512\n"
+                            "\"n \"\"1\"\"\",\"\"\"\"\"\",128,256,512\n";
+    const MerGraph *graph = import(table, "n \"1\"", *state);
+    assert_int_equal(graph->op_count, 2);
+    assert_string_equal(graph->name, "n \"1\"");
+    assert_string_equal(graph->ops[0].name, "a, \"b\"");
+    assert_string_equal(graph->ops[1].name, "\"\"");
+}
+
 static void test_scale_sim_gemms_are_products(void **state)
 {
     const MerGraph *graph = import("Layer,M,N,K,\nGEMM1,128,256,512,\n", NULL, *state);
@@ -276,6 +288,7 @@ int main(void)
         TEST(test_one_of_several_networks_is_selected),
         TEST(test_bad_tables_are_refused_where_they_are_bad),
         TEST(test_other_files_are_not_taken_for_tables),
+        TEST(test_quotes_inside_quotes_are_doubled),
         TEST(test_merged_tables_hold_several_networks),
         TEST(test_gamma_tables_hold_733_layers_of_18_networks),
         TEST(test_maestro_tables_hold_378_layers_of_11_networks),
