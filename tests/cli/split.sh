@@ -120,6 +120,30 @@ expect 0 "$MERCATOR" split names.net --optimizer half --quiet --no-report -o nam
 says names/split.csv '"conv,1","digital","digital","int8-pow2",4,8,'
 says names/split.csv '"a, ""b""","analog","analog","ternary",4,8,'
 
+# Where a measured table lacks rows of an operator its unit does not compute such layers, which is said once, and again where a
+# layer is pinned there.
+cat >mysoc.yaml <<'END'
+format: mercator-platform/1
+kind: soc
+name: mysoc
+clock_hz: 1e9
+units:
+  - name: cpu
+    options: [{operator: conv, weights: int8}]
+    cost: {formula: mac-rate, rate: 4}
+  - name: npu
+    options: [{operator: conv, weights: int8}]
+    cost: {formula: table, file: mysoc.csv}
+END
+printf 'operator,c_in,c_out,k_x,k_y,o_x,o_y,stride,cycles\nconv,16,16,3,3,32,32,1,2000\nlinear,64,10,1,1,1,1,1,90\n' >mysoc.csv
+expect 0 "$MERCATOR" split resnet8 --platform mysoc.yaml --quiet --no-report -o mysoc
+says out 's2b0ds               cpu   32, 32768 cycles'
+test "$(grep -cF 'the measured table of unit npu has no row with operator pointwise: it computes no such layer' err)" -eq 1
+expect 1 "$MERCATOR" split resnet8 --platform mysoc.yaml --pin s2b0ds=npu --quiet --no-report -o none
+says err 'mysoc has no unit or option npu for layer s2b0ds: the measured table of unit npu has no row with operator pointwise'
+expect 1 "$MERCATOR" split 'mobilenet_v1@width=0.25' --platform darkside --pin L0=dwe --quiet --no-report -o none
+says err 'darkside has no unit or option dwe for layer L0: unit dwe has no operator conv'
+
 # What is refused: one line each.
 refuse()
 {
