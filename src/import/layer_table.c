@@ -3,6 +3,7 @@
 
 #include "import/layer_list.h"
 
+#include "base/utf8.h"
 #include "mercator/text.h"
 
 #include <ctype.h>
@@ -148,11 +149,8 @@ bool mer_layer_table_next(MerLayerTable *table, MerStatus *status)
 
 void mer_layer_table_open(MerLayerTable *table, const MerImportFile *file)
 {
-    static const char mark[] = "\xef\xbb\xbf";
-    *table = (MerLayerTable){.file = file, .next = file->data};
-    if (file->size >= 3 && memcmp(file->data, mark, 3) == 0) {
-        table->next += 3;
-    }
+    *table =
+        (MerLayerTable){.file = file, .next = file->data + mer_utf8_mark(file->data, file->size)};
 }
 
 static MerTableColumn find_column(const MerTableField *field)

@@ -120,8 +120,8 @@ expect 0 "$MERCATOR" split names.net --optimizer half --quiet --no-report -o nam
 says names/split.csv '"conv,1","digital","digital","int8-pow2",4,8,'
 says names/split.csv '"a, ""b""","analog","analog","ternary",4,8,'
 
-# Where a measured table lacks rows of an operator its unit does not compute such layers, which is said once, and again where a
-# layer is pinned there.
+# A measured table with a mark at its start is read. Where it lacks rows of an operator its unit does not compute such layers,
+# which is said once, and again where a layer is pinned there.
 cat >mysoc.yaml <<'END'
 format: mercator-platform/1
 kind: soc
@@ -135,7 +135,7 @@ units:
     options: [{operator: conv, weights: int8}]
     cost: {formula: table, file: mysoc.csv}
 END
-printf 'operator,c_in,c_out,k_x,k_y,o_x,o_y,stride,cycles\nconv,16,16,3,3,32,32,1,2000\nlinear,64,10,1,1,1,1,1,90\n' >mysoc.csv
+printf '\357\273\277operator,c_in,c_out,k_x,k_y,o_x,o_y,stride,cycles\nconv,16,16,3,3,32,32,1,2000\nlinear,64,10,1,1,1,1,1,90\n' >mysoc.csv
 expect 0 "$MERCATOR" split resnet8 --platform mysoc.yaml --quiet --no-report -o mysoc
 says out 's2b0ds               cpu   32, 32768 cycles'
 test "$(grep -cF 'the measured table of unit npu has no row with operator pointwise: it computes no such layer' err)" -eq 1
