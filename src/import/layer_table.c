@@ -254,14 +254,15 @@ MerStatus mer_layer_table_size(const MerLayerTable *table, MerTableColumn column
     int                  shown = field.length < 40 ? field.length : 40;
     snprintf(number, sizeof number, "%.*s", shown, field.text);
     if (field.length == 0) {
-        return mer_layer_table_fail(table, field.column, "%.*s is empty, expected an integer >= 1",
-                                    header->length, header->text);
+        return mer_layer_table_fail(table, field.column,
+                                    "%.*s is empty, expected an integer in 1 .. %lld",
+                                    header->length, header->text, (long long)MER_LAYER_MAX_SIZE);
     }
     if (field.length >= MAX_WORD || !mer_parse_int(number, value) || *value < 1 ||
         *value > MER_LAYER_MAX_SIZE) {
-        return mer_layer_table_fail(table, field.column,
-                                    "%.*s is \"%.*s\", expected an integer >= 1", header->length,
-                                    header->text, shown, field.text);
+        return mer_layer_table_fail(
+            table, field.column, "%.*s is \"%.*s\", expected an integer in 1 .. %lld",
+            header->length, header->text, shown, field.text, (long long)MER_LAYER_MAX_SIZE);
     }
     return MER_OK;
 }
