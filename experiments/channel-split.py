@@ -7,6 +7,7 @@
 Differences of accuracy are paired by seed and test image; their intervals are the middle 95 % of 1,000 draws of seeds and of images (four at a time), both
 with replacement.
 """
+import csv
 import glob
 import json
 import os
@@ -304,9 +305,7 @@ def fixed_part(folder):
     """Cycles and uJ of the layers that have one option only."""
     layers = {}
     with open(folder + "/split.csv") as file:
-        next(file)
-        for line in file:
-            cells = line.split(",")
+        for cells in list(csv.reader(file))[1:]:
             layers.setdefault(cells[0], []).append((float(cells[7]), float(cells[8]) / 1e6))
     alone = [rows[0] for rows in layers.values() if len(rows) == 1]
     return sum(row[0] for row in alone), sum(row[1] for row in alone)

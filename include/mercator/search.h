@@ -69,6 +69,7 @@ typedef struct MerSearch {
     const MerGoal  *goal;      /* the same, for either; NULL in tests of optimizers */
     /* INT64_MAX with --time alone: schedules then run in doubling rounds */
     int64_t budget;
+    int     batch; /* points that one ask wants at most; 0: not known, in tests of optimizers */
     MerRng *rng;
     /* of the run: for replays of programs that draw in their own way */
     uint64_t  seed;

@@ -1,6 +1,8 @@
 /* UTF-8 validation, one sequence at a time (RFC 3629, section 4). */
 #include "base/utf8.h"
 
+#include <string.h>
+
 int mer_utf8_length(const char *text, size_t size)
 {
     const unsigned char *s = (const unsigned char *)text;
@@ -26,4 +28,9 @@ int mer_utf8_length(const char *text, size_t size)
         }
     }
     return length;
+}
+
+int mer_utf8_mark(const char *text, size_t size)
+{
+    return size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }

@@ -22,6 +22,19 @@ static void add(Words *words, const char *before, const char *word)
     words->text = words->text ? mer_arena_format(words->arena, "%s %s", words->text, text) : text;
 }
 
+static bool has_word(const Words *words, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = words->text; *at; at += strcspn(at, " ")) {
+        at += strspn(at, " ");
+        if (strcspn(at, " ") == length && strncmp(at, word, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A name that has several endings is offered once. */
 static const char *data_names(const char *folder, const char *const *endings, MerArena *arena)
 {
     Words words = {.arena = arena, .text = ""};
@@ -29,7 +42,9 @@ static const char *data_names(const char *folder, const char *const *endings, Me
         const char **names;
         int          count = mer_data_list(folder, *endings, arena, &names, NULL);
         for (int i = 0; i < count; i++) {
-            add(&words, "", names[i]);
+            if (!has_word(&words, names[i])) {
+                add(&words, "", names[i]);
+            }
         }
     }
     return words.text;
@@ -150,6 +165,12 @@ static void print_flags(MerArena *arena)
                 add(&flags, "--", (*reader)->flag);
             }
         }
+        for (const MerInspectorClass *const *type = mer_inspectors();
+             verb->run == mer_cli_evaluate && *type; type++) {
+            if ((*type)->flag) {
+                add(&flags, "--", (*type)->flag);
+            }
+        }
         print_case(mer_arena_format(arena, "'%s '*", verb->name), flags.text);
     }
 }
@@ -177,6 +198,7 @@ static void print_before(MerArena *arena)
     print_case("'list evaluators'", mer_cli_list_names("evaluators", arena));
     print_case("'list metrics'", mer_cli_list_names("metrics", arena));
     print_case("'completion completion'", "bash zsh");
+    printf("    *' --resume'|*' --output'|*' -o') files=-d ;;\n");
 }
 
 /* Inputs that have names: networks, beside the files that shells offer themselves. */
@@ -207,7 +229,7 @@ static void print_body(MerArena *arena)
 {
     printf("_mercator_offer()\n{\n"
            "  local verb=$1 before=$2 current=$3 position=$4\n"
-           "  offer=\n"
+           "  offer= files=-f\n" /* of those that are there: any, or folders alone */
            "  if [ \"$position\" -eq 1 ]; then\n"
            "    offer='%s --help --version'\n"
            "    return\n"
@@ -222,7 +244,7 @@ static void print_body(MerArena *arena)
            "  case \"$verb $before\" in\n");
     print_before(arena);
     printf("  esac\n"
-           "  [ -z \"$offer\" ] || return\n"
+           "  [ -z \"$offer\" ] && [ $files = -f ] || return\n"
            "  case $verb in\n");
     print_inputs(arena);
     printf("  esac\n}\n"
@@ -233,7 +255,8 @@ static void print_bash(MerArena *arena)
 {
     printf("# bash completion of mercator, made by `mercator completion bash`.\n");
     print_body(arena);
-    printf("  local offer current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+    printf("  local offer files\n"
+           "  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
            "  # --flag=value is three words\n"
            "  if [ \"$current\" = = ]; then\n"
            "    current=\n"
@@ -244,7 +267,7 @@ static void print_bash(MerArena *arena)
            "  COMPREPLY=($(compgen -W \"$offer\" -- \"$current\"))\n"
            "  case $current in\n"
            "    -*) ;;\n"
-           "    *) [ \"$COMP_CWORD\" -eq 1 ] || COMPREPLY+=($(compgen -f -- \"$current\")) ;;\n"
+           "    *) [ \"$COMP_CWORD\" -eq 1 ] || COMPREPLY+=($(compgen $files -- \"$current\")) ;;\n"
            "  esac\n"
            "}\n"
            "complete -o filenames -F _mercator mercator\n");
@@ -255,13 +278,13 @@ static void print_zsh(MerArena *arena)
     printf("#compdef mercator\n"
            "# zsh completion of mercator, made by `mercator completion zsh`.\n");
     print_body(arena);
-    printf("  local offer\n"
+    printf("  local offer files\n"
            "  _mercator_offer \"$words[2]\" \"$words[CURRENT-1]\" \"$words[CURRENT]\" $((CURRENT - "
            "1))\n"
            "  compadd -- ${=offer}\n"
            "  case \"$words[CURRENT]\" in\n"
            "    -*) ;;\n"
-           "    *) [ \"$CURRENT\" -eq 2 ] || _files ;;\n"
+           "    *) [ \"$CURRENT\" -eq 2 ] || _files $([ $files = -f ] || echo -/) ;;\n"
            "  esac\n"
            "}\n"
            "_mercator \"$@\"\n");

@@ -2,6 +2,7 @@
  * it is read: its hash covers the measurements, and it can be written as one file. */
 #include "hw/reader.h"
 
+#include "base/utf8.h"
 #include "mercator/text.h"
 
 #include <math.h>
@@ -122,7 +123,7 @@ MerStatus mer_platform_read_table(const MerYaml *node, MerConstant *constant, Me
                                      : mer_arena_format(arena, "%.*s/%s", (int)(slash - node->file),
                                                         node->file, name)};
     MER_TRY(mer_file_read(lines.path, MAX_BYTES, arena, &text, &size, error));
-    lines.next = text;
+    lines.next = text + mer_utf8_mark(text, size);
     MER_TRY(read_header(&lines, error));
     for (; next_line(&lines); count++) {
         double row[COLUMNS];

@@ -3,6 +3,7 @@
 
 #include "base/descriptor.h"
 #include "base/file.h"
+#include "base/utf8.h"
 #include "base/word_list.h"
 #include "mercator/option.h"
 
@@ -97,10 +98,9 @@ static MerStatus read_file(const MerImporterClass *const *importers, const char 
     MerImportFile file = {.path = path, .name = graph_name(arena, path)};
     char         *data = NULL;
     MerStatus     status = mer_file_read(path, MAX_FILE_BYTES, bytes, &data, &file.size, error);
-    if (status == MER_OK && strncmp(data, "\xef\xbb\xbf", 3) == 0) { /* the mark of UTF-8 */
-        data += 3;
-        file.size -= 3;
-    }
+    int           mark = status == MER_OK ? mer_utf8_mark(data, file.size) : 0;
+    data += mark;
+    file.size -= (size_t)mark;
     file.data = data;
     bool is_wide =
         status == MER_OK && (memcmp(data, "\xff\xfe", 2) == 0 || memcmp(data, "\xfe\xff", 2) == 0);

@@ -3,6 +3,7 @@
 
 #include "import/layer_list.h"
 
+#include "base/utf8.h"
 #include "mercator/text.h"
 
 #include <ctype.h>
@@ -59,7 +60,25 @@ MerStatus mer_layer_table_fail(const MerLayerTable *table, int column, const cha
                          table->line > 0 ? table->line : 1, column, text);
 }
 
-static MerTableField trimmed(const char *start, const char *end, int column)
+/* `""` inside quotes is one; whoever only looks at the header has no memory for it, and needs no names. */
+static MerTableField unquoted(const MerLayerTable *table, const char *start, const char *end,
+                              int column)
+{
+    MerTableField field = {start, (int)(end - start), column};
+    if (table->arena && memchr(start, '"', (size_t)field.length)) {
+        char *text = mer_arena_text_n(table->arena, start, (size_t)field.length);
+        field.text = text;
+        for (const char *c = start; c < end; c++) {
+            *text++ = *c;
+            c += *c == '"' && c + 1 < end && c[1] == '"';
+        }
+        field.length = (int)(text - field.text);
+    }
+    return field;
+}
+
+static MerTableField trimmed(const MerLayerTable *table, const char *start, const char *end,
+                             int column)
 {
     while (start < end && isspace((unsigned char)*start)) {
         start++;
@@ -69,9 +88,7 @@ static MerTableField trimmed(const char *start, const char *end, int column)
         end--;
     }
     if (end - start >= 2 && *start == '"' && end[-1] == '"') {
-        start++;
-        end--;
-        column++;
+        return unquoted(table, start + 1, end - 1, column + 1);
     }
     return (MerTableField){start, (int)(end - start), column};
 }
@@ -90,7 +107,7 @@ static bool split(MerLayerTable *table, const char *line, const char *end)
         if (table->field_count == MER_TABLE_MAX_FIELDS) {
             return false;
         }
-        table->fields[table->field_count++] = trimmed(start, c, (int)(start - line) + 1);
+        table->fields[table->field_count++] = trimmed(table, start, c, (int)(start - line) + 1);
         start = c + 1;
         if (c == end) {
             break;
@@ -132,11 +149,8 @@ bool mer_layer_table_next(MerLayerTable *table, MerStatus *status)
 
 void mer_layer_table_open(MerLayerTable *table, const MerImportFile *file)
 {
-    static const char mark[] = "\xef\xbb\xbf";
-    *table = (MerLayerTable){.file = file, .next = file->data};
-    if (file->size >= 3 && memcmp(file->data, mark, 3) == 0) {
-        table->next += 3;
-    }
+    *table =
+        (MerLayerTable){.file = file, .next = file->data + mer_utf8_mark(file->data, file->size)};
 }
 
 static MerTableColumn find_column(const MerTableField *field)
@@ -240,14 +254,15 @@ MerStatus mer_layer_table_size(const MerLayerTable *table, MerTableColumn column
     int                  shown = field.length < 40 ? field.length : 40;
     snprintf(number, sizeof number, "%.*s", shown, field.text);
     if (field.length == 0) {
-        return mer_layer_table_fail(table, field.column, "%.*s is empty, expected an integer >= 1",
-                                    header->length, header->text);
+        return mer_layer_table_fail(table, field.column,
+                                    "%.*s is empty, expected an integer in 1 .. %lld",
+                                    header->length, header->text, (long long)MER_LAYER_MAX_SIZE);
     }
     if (field.length >= MAX_WORD || !mer_parse_int(number, value) || *value < 1 ||
         *value > MER_LAYER_MAX_SIZE) {
-        return mer_layer_table_fail(table, field.column,
-                                    "%.*s is \"%.*s\", expected an integer >= 1", header->length,
-                                    header->text, shown, field.text);
+        return mer_layer_table_fail(
+            table, field.column, "%.*s is \"%.*s\", expected an integer in 1 .. %lld",
+            header->length, header->text, shown, field.text, (long long)MER_LAYER_MAX_SIZE);
     }
     return MER_OK;
 }

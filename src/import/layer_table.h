@@ -61,7 +61,7 @@ bool          mer_layer_table_has(const MerLayerTable *table, MerTableColumn col
 MerTableField mer_layer_table_field(const MerLayerTable *table,
                                     MerTableColumn       column); /* empty if absent */
 const char   *mer_layer_table_text(const MerLayerTable *table, MerTableColumn column);
-/* An integer >= 1; the optional form gives 1 where the column is absent or the field empty. */
+/* An integer in 1 .. MER_LAYER_MAX_SIZE; the optional form gives 1 where the column is absent or the field empty. */
 MerStatus mer_layer_table_size(const MerLayerTable *table, MerTableColumn column, int64_t *value);
 MerStatus mer_layer_table_optional(const MerLayerTable *table, MerTableColumn column,
                                    int64_t *value);

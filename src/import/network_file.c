@@ -242,12 +242,14 @@ static MerStatus check_changes(const Reader *r, const char *name, MerError *erro
 
 static MerStatus read_width(Reader *r, MerError *error)
 {
+    enum { MOST = 100 };
     const char *text = setting(r, "width");
     r->width = 1;
-    return !text || (mer_parse_real(text, &r->width) && r->width > 0 && r->width <= 100)
+    return !text || (mer_parse_real(text, &r->width) && r->width > 0 && r->width <= MOST)
                ? MER_OK
-               : mer_error_set(error, MER_INVALID, "setting width is %s, expected a number > 0",
-                               text);
+               : mer_error_set(error, MER_INVALID,
+                               "setting width is %s, expected a number > 0, at most %d", text,
+                               MOST);
 }
 
 static MerStatus build(Reader *r, MerYaml *root, const char *name, MerGraph **graph,

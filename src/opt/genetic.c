@@ -23,7 +23,8 @@ enum { UNIFORM, POINT };
 static const MerOption options[] = {
     MER_INT(population, "100", 2, 100000, "points per generation"),
     MER_INT(islands, "0", 0, 4096,
-            "populations side by side; 0: 1, or 16 where each can have 100 generations"),
+            "populations side by side, at most one per point of a batch; 0: 16 where each can have "
+            "100 generations and all take at most 256 MB, else 1; with unique=true 1"),
     MER_INT(meetings, "10", 1, 1e6,
             "generations from one time that an island gets its neighbour's best point to the next"),
     MER_INT(tournament, "2", 1, 1000, "points drawn to choose one parent"),
@@ -70,14 +71,16 @@ static void plan_meeting(State *s)
     s->next_meeting = s->born + (int64_t)s->island_count * s->population * s->options.meetings;
 }
 
-/* Where 16 populations would take more than 256 MB there is one. */
+/* Where 16 populations would take more than 256 MB there is one. Each is a walk of its own, and a batch has no more walks than
+ * points: an island too many would have no children, and pass nothing on at meetings. */
 static int count_islands(const Options *options, const MerSearch *search)
 {
     enum { USUAL = 16, GENERATIONS = 100, MOST_GENES = 1 << 21 };
-    int64_t budget = search->budget, people = options->population;
+    int64_t budget = search->budget, people = options->population, count = options->islands;
     bool    is_long = budget < INT64_MAX && budget / (USUAL * GENERATIONS) >= people &&
                    people * search->space->knob_count <= MOST_GENES;
-    return options->unique ? 1 : options->islands > 0 ? (int)options->islands : is_long ? USUAL : 1;
+    count = options->unique ? 1 : count > 0 ? count : is_long ? USUAL : 1;
+    return (int)(search->batch > 0 && search->batch < count ? search->batch : count);
 }
 
 static MerIndex *make_genes(const State *s, MerArena *arena)
@@ -110,6 +113,10 @@ static MerStatus open_genetic(void *state, const MerSearch *search, const void *
         s->options.mutation = 1.0 / fmax(1, (double)search->space->knob_count);
     }
     s->island_count = count_islands(&s->options, search);
+    if (s->options.unique && s->options.islands > 1 && search->task == 0) {
+        mer_note(search->notes, "warning",
+                 "\"with unique=true there is one population: islands is not used\"");
+    }
     s->islands = MER_ARRAY(search->arena, Island, s->island_count);
     for (int i = 0; i < s->island_count; i++) {
         make_island(s, &s->islands[i], search->arena);

@@ -58,6 +58,7 @@ typedef struct MerSplitLayer {
 
     int                   option_count;
     const MerSplitOption *options;
+    const char *const    *refusals;  /* by unit: why it has no option for the layer; NULL: it has */
     int                   reference; /* the option of the reference unit, else the first */
     /* the only option that may be used (pinned, or there is no other); -1: searchable */
     int  fixed;

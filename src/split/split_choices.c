@@ -97,10 +97,20 @@ static MerStatus add_option(const MerPlatform *platform, MerSplitLayer *layer, i
     return MER_OK;
 }
 
-/* Options of one unit. What its formula does not take is left out; `reason` keeps why. */
+/* A measured table is the user's, who may not know that it lacks rows; what formulas do not take is in their description. */
+static void refuse(const MerUnit *unit, MerSplitOperator type, const char *why,
+                   const char **refusal, MerSplitRemarks *remarks)
+{
+    *refusal = mer_arena_text(remarks->arena, why);
+    if (mer_soc_kind(&unit->cost, type) == MER_SOC_TABLE) {
+        mer_split_remark(remarks, "%s: it computes no such layer", why);
+    }
+}
+
+/* Options of one unit. What its formula does not take is left out; `refusal` keeps why. */
 static MerStatus add_unit(const MerPlatform *platform, MerSplitLayer *layer, int u,
-                          MerSplitOperator asked, MerSplitOperator type, MerError *reason,
-                          MerArena *arena, MerError *error)
+                          MerSplitOperator asked, MerSplitOperator type, const char **refusal,
+                          MerSplitRemarks *remarks, MerArena *arena, MerError *error)
 {
     const MerUnit *unit = &platform->units[u];
     for (int i = 0; i < unit->option_count; i++) {
@@ -110,7 +120,7 @@ static MerStatus add_unit(const MerPlatform *platform, MerSplitLayer *layer, int
         MerError  failure = {0};
         MerStatus status = add_option(platform, layer, u, &unit->options[i], type, arena, &failure);
         if (status == MER_UNSUPPORTED) {
-            *reason = failure;
+            refuse(unit, type, failure.message, refusal, remarks);
         } else if (status != MER_OK) {
             return mer_error_set(error, status, "%s", failure.message);
         }
@@ -159,18 +169,26 @@ static void remark_table(const MerSplitLayer *layer, const MerSplitOption *optio
 MerStatus mer_split_find_options(const MerPlatform *platform, MerSplitLayer *layer, bool replaces,
                                  MerSplitRemarks *remarks, MerArena *arena, MerError *error)
 {
-    MerError reason = {0};
+    const char **refusals = MER_ARRAY(arena, const char *, platform->unit_count + 1);
+    const char  *reason = NULL;
+    layer->refusals = refusals;
     layer->options = MER_ARRAY(arena, MerSplitOption, MER_SPLIT_MAX_OPTIONS);
     for (int u = 0; u < platform->unit_count; u++) {
         const MerUnit   *unit = &platform->units[u];
         MerSplitOperator asked = operator_for(platform, unit, layer->type);
+        int              before = layer->option_count;
         if (asked != MER_SPLIT_OPERATOR_COUNT) {
-            MER_TRY(add_unit(platform, layer, u, asked, layer->type, &reason, arena, error));
+            MER_TRY(add_unit(platform, layer, u, asked, layer->type, &refusals[u], remarks, arena,
+                             error));
         } else if (replaces && is_replaceable(layer) && is_depthwise_engine(unit)) {
-            int before = layer->option_count;
-            MER_TRY(add_unit(platform, layer, u, MER_SPLIT_DEPTHWISE, MER_SPLIT_DEPTHWISE, &reason,
-                             arena, error));
+            MER_TRY(add_unit(platform, layer, u, MER_SPLIT_DEPTHWISE, MER_SPLIT_DEPTHWISE,
+                             &refusals[u], remarks, arena, error));
             layer->is_ordered |= layer->option_count > before;
+        }
+        reason = refusals[u] ? refusals[u] : reason;
+        if (layer->option_count == before && !refusals[u]) {
+            refusals[u] = mer_arena_format(arena, "unit %s has no operator %s", unit->name,
+                                           operator_names[layer->type]);
         }
     }
     if (layer->option_count == 0) {
@@ -178,7 +196,7 @@ MerStatus mer_split_find_options(const MerPlatform *platform, MerSplitLayer *lay
                              "layer %s (%s, %d to %d channels): no unit of platform %s computes "
                              "it%s%s",
                              layer->name, operator_names[layer->type], layer->c_in, layer->c_out,
-                             platform->name, reason.message[0] ? ": " : "", reason.message);
+                             platform->name, reason ? ": " : "", reason ? reason : "");
     }
     int reference = platform->reference >= 0 ? platform->reference : 0;
     for (int o = layer->option_count - 1; o >= 0; o--) {

@@ -68,6 +68,17 @@ static int option_named(const MerPlatform *platform, const MerSplitLayer *layer,
     return -1;
 }
 
+/* Of the unit with that name; NULL: there is none. */
+static const char *refusal_of(const MerPlatform *platform, const MerSplitLayer *layer,
+                              const char *name)
+{
+    const char *refusal = NULL;
+    for (int u = 0; u < platform->unit_count; u++) {
+        refusal = mer_name_equal(platform->units[u].name, name) ? layer->refusals[u] : refusal;
+    }
+    return refusal;
+}
+
 /* `REGEX=OPTION`: all channels of the layers that match go there. */
 static MerStatus apply_pin(const MerPlatform *platform, const char *pin, MerSplitLayer *layers,
                            int count, MerError *error)
@@ -91,9 +102,11 @@ static MerStatus apply_pin(const MerPlatform *platform, const char *pin, MerSpli
             matched++;
             layers[l].fixed = option_named(platform, &layers[l], equals + 1);
             if (layers[l].fixed < 0) {
+                const char *why = refusal_of(platform, &layers[l], equals + 1);
                 status = mer_error_set(error, MER_INVALID,
-                                       "pin \"%s\": %s has no unit or option %s for layer %s", pin,
-                                       platform->name, equals + 1, layers[l].name);
+                                       "pin \"%s\": %s has no unit or option %s for layer %s%s%s",
+                                       pin, platform->name, equals + 1, layers[l].name,
+                                       why ? ": " : "", why ? why : "");
             }
         }
     }

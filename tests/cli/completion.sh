@@ -49,7 +49,13 @@ has models solvers metrics
 offers mercator list optimizers ann
 has annealing
 offers mercator evaluate --
-has --mapping --json
+has --mapping --json --quantise
+mkdir -p stopped
+offers mercator map resnet18 --resume ''
+has stopped
+lacks resnet18
+offers mercator map resnet18
+test "$(grep -c . out)" -eq 1 # of two endings
 : >own.onnx
 offers mercator map ow
 has own.onnx

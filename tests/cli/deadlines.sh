@@ -70,3 +70,22 @@ is_silent err
 sed '/^clock_hz/d' "$MERCATOR_SOURCE_DIR/platforms/s2.yaml" >timeless.yaml
 expect 0 "$MERCATOR" schedule alexnet --platform ./timeless.yaml --deadline-ms 5 --budget 50 --quiet --no-report -o timeless
 says err 'the platform has no clock_hz: fps, releases and deadlines in ms'
+
+# A model with one request and no deadline is in the files; it is no line, and no panel.
+expect 0 "$MERCATOR" schedule alexnet --platform s1 --optimizer fcfs --quiet -o single
+says single/models.csv '"alexnet","alexnet",1,'
+says single/summary.json '"result":{"requests":[{"model":"alexnet","requests":1,'
+lacks 'alexnet: 1 request' out
+lacks 'Requests by model' single/report.html
+
+# Percentiles are of the requests that ran, which is said where some were dropped.
+cat >many.yaml <<'END'
+format: mercator-jobs/1
+models:
+  - {name: cam, file: mobilenet_v2, fps: 1000, deadline_ms: 4}
+horizon_ms: 20
+END
+expect 0 "$MERCATOR" schedule many.yaml --platform s1 --late drop --optimizer fcfs --quiet --no-report -o many
+ran=$(awk -F, '$2 == "\"cam\"" { print $3 - $9 }' many/models.csv)
+test "$ran" -gt 0 && test "$ran" -lt 20
+says out "cam: 20 requests, of the $ran that ran p50 "

@@ -53,6 +53,18 @@ for log in all improving; do
     rm -rf islands
 done
 
+# No more islands than points of a batch: others would get nothing but their neighbour's best, and the ring would be broken.
+for islands in 4 5 4096; do
+    expect 0 "$MERCATOR" map resnet18 --select 2 --batch 4 --optimizer genetic:population=10,islands=$islands,meetings=2 --budget 2000 \
+        --no-report --quiet -o islands
+    grep '"type":"trial"' islands/run.jsonl >trials-$islands
+    rm -rf islands
+done
+cmp trials-4 trials-5
+cmp trials-4 trials-4096
+expect 0 "$MERCATOR" map resnet18 --select 2 --optimizer genetic:unique=true,islands=8 --budget 200 --no-report --quiet -o alone
+says err 'genetic: with unique=true there is one population: islands is not used'
+
 # A killed run, on two threads and with the full log.
 "$MERCATOR" map resnet18 --select 2 --optimizer random --budget 400000 --no-report --quiet -o long >/dev/null
 "$MERCATOR" map resnet18 --select 2 --optimizer random --budget 400000 --threads 2 --no-report --quiet -o killed >/dev/null &

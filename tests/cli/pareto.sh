@@ -38,3 +38,27 @@ says err 'exact_split searches one objective, --pareto needs an optimizer that e
 test "$(sed 's/.*"front":\[\([^]]*\)\].*/\1/' channels/summary.json | grep -o '"index"' | wc -l)" -ge 2
 expect 1 "$MERCATOR" map resnet18 --pareto cycles,energy,Cycles --no-report --quiet -o none
 says err '--pareto has cycles twice'
+
+# Where a search has rounds the front is of all of them: every trial of the log that no other beats is in it. The plan that is written
+# is one of them, and a stopped run says the same.
+set -- alexnet --hardware shared --pareto latency,mac_units --objective latency --optimizer genetic --budget 150 --no-report --quiet
+expect 0 "$MERCATOR" codesign "$@" --select 1-2 -o rounds
+expect 0 "$MERCATOR" report rounds --csv trials.csv
+fronts() # of a summary: task, latency, mac_units
+{
+    sed 's/.*"tasks"://' "$1" | grep -o '"front":\[[^]]*\]' | head -n 2 | awk '{ print NR - 1 " " $0 }' |
+        sed 's/},{/}\n{/g' | awk '/front/ { task = $1 } { gsub(/.*"latency":|"mac_units":|}.*/, ""); sub(/,/, " "); print task, $0 }' | sort
+}
+awk -F '","|,' 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i ~ /^latency/) l = i; if ($i ~ /^mac_units/) m = i } next }
+    $4 == 1 { key = $2 " " $l " " $m; if (!(key in seen)) { seen[key] = ++n; task[n] = $2; latency[n] = $l; units[n] = $m } }
+    END { for (i = 1; i <= n; i++) { for (j = 1; j <= n; j++) if (j != i && task[j] == task[i] && latency[j] <= latency[i] && units[j] <= units[i]) break
+        if (j > n) print task[i], latency[i], units[i] } }' trials.csv | sort >wanted
+fronts rounds/summary.json >found
+test "$(wc -l <wanted)" -ge 6
+cmp wanted found || { cat wanted found >&2; exit 1; }
+head -c 60000 rounds/run.jsonl >part && mv part rounds/run.jsonl
+expect 0 "$MERCATOR" codesign "$@" --select 1-2 --resume rounds
+fronts rounds/summary.json | cmp wanted -
+expect 0 "$MERCATOR" codesign "$@" --select 1 -o single
+test "$(grep -c '^ *\* *[0-9]' out)" -eq 1
+says out '* the best for the objective, whose plan is written'

@@ -8,7 +8,7 @@ says out "split resnet8 on diana, exact_split, objective latency"
 says out "proven optimum"
 says out "conv1                digital   16 analog    0, 4160 cycles"
 says fastest/split.yaml '{"name":"s3b0c1","channels":{"digital":4,"analog":60},"assignment":["digital*4","analog*60"]}'
-says fastest/split.csv "s3b0c1,digital,digital,int8-pow2,4,64,"
+says fastest/split.csv '"s3b0c1","digital","digital","int8-pow2",4,64,'
 says fastest/report.html "Channels by unit"
 expect 0 "$MERCATOR" evaluate fastest/split.yaml --json
 says out '"cycles":30247.65'
@@ -107,6 +107,42 @@ expect 0 "$MERCATOR" split resnet8 --pin 's1.*=digital' --quiet --no-report -o p
 says pinned/split.yaml '{"name":"s1b0c1","channels":{"digital":16,"analog":0}'
 expect 1 "$MERCATOR" split resnet18 --memory check --quiet --no-report -o tight
 says err "memory: "
+
+# Names with commas and quotes stay one cell of split.csv.
+cat >names.net <<'END'
+format: mercator-network/1
+settings: {input: 3x8x8}
+layers:
+  - {layer: conv, name: 'conv,1', out: 8, kernel: 3}
+  - {layer: conv, name: 'a, "b"', out: 8, kernel: 3}
+END
+expect 0 "$MERCATOR" split names.net --optimizer half --quiet --no-report -o names
+says names/split.csv '"conv,1","digital","digital","int8-pow2",4,8,'
+says names/split.csv '"a, ""b""","analog","analog","ternary",4,8,'
+
+# A measured table with a mark at its start is read. Where it lacks rows of an operator its unit does not compute such layers,
+# which is said once, and again where a layer is pinned there.
+cat >mysoc.yaml <<'END'
+format: mercator-platform/1
+kind: soc
+name: mysoc
+clock_hz: 1e9
+units:
+  - name: cpu
+    options: [{operator: conv, weights: int8}]
+    cost: {formula: mac-rate, rate: 4}
+  - name: npu
+    options: [{operator: conv, weights: int8}]
+    cost: {formula: table, file: mysoc.csv}
+END
+printf '\357\273\277operator,c_in,c_out,k_x,k_y,o_x,o_y,stride,cycles\nconv,16,16,3,3,32,32,1,2000\nlinear,64,10,1,1,1,1,1,90\n' >mysoc.csv
+expect 0 "$MERCATOR" split resnet8 --platform mysoc.yaml --quiet --no-report -o mysoc
+says out 's2b0ds               cpu   32, 32768 cycles'
+test "$(grep -cF 'the measured table of unit npu has no row with operator pointwise: it computes no such layer' err)" -eq 1
+expect 1 "$MERCATOR" split resnet8 --platform mysoc.yaml --pin s2b0ds=npu --quiet --no-report -o none
+says err 'mysoc has no unit or option npu for layer s2b0ds: the measured table of unit npu has no row with operator pointwise'
+expect 1 "$MERCATOR" split 'mobilenet_v1@width=0.25' --platform darkside --pin L0=dwe --quiet --no-report -o none
+says err 'darkside has no unit or option dwe for layer L0: unit dwe has no operator conv'
 
 # What is refused: one line each.
 refuse()

@@ -46,7 +46,7 @@ is_silent err # every shape has a row
 sed -e 's/_epochs: [0-9]*/_epochs: 1/' -e '/all_8bit\|_ternary\|_wise\|min_\|0.01\|\[1\]/d' -e 's/^objective: .*/objective: latency/' -e 's/^seed: .*/seed: 1/' \
     "$MERCATOR_SOURCE_DIR/experiments/split-mobile-soc.yaml" >phone.yaml
 expect 0 "$MERCATOR" split phone.yaml --samples 100 --quiet --no-report -o phone-learned
-says phone-learned/001/split.csv ",npu,int4,"
+says phone-learned/001/split.csv '"npu","int4",'
 says phone-learned/002/summary.json '"test_accuracy":'
 
 # The array of DIANA as a loop nest: what the formula computes in 16x16 outputs, without its transfers.

@@ -53,7 +53,7 @@ PLATFORM
 train_mixed="${train%%--platform diana*}--platform mixed.yaml${train#*--platform diana}"
 for granularity in channel count; do
     expect 0 $train_mixed $short --granularity $granularity -o mixed-$granularity --force
-    says mixed-$granularity/split.csv 's1b0c1,engine,engine,int4'
+    says mixed-$granularity/split.csv '"s1b0c1","engine","engine","int4"'
 done
 
 cp one/run.jsonl whole

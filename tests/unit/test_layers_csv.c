@@ -52,6 +52,18 @@ static void test_scale_sim_convolutions_have_strides(void **state)
     assert_int_equal(graph->warning_count, 0);
 }
 
+/* RFC 4180, as our own tables have it. */
+static void test_quotes_inside_quotes_are_doubled(void **state)
+{
+    const char     *table = "network,layer,M,N,K\n\"n \"\"1\"\"\",\"a, \"\"b\"\"\",128,256,512\n"
+                            "\"n \"\"1\"\"\",\"\"\"\"\"\",128,256,512\n";
+    const MerGraph *graph = import(table, "n \"1\"", *state);
+    assert_int_equal(graph->op_count, 2);
+    assert_string_equal(graph->name, "n \"1\"");
+    assert_string_equal(graph->ops[0].name, "a, \"b\"");
+    assert_string_equal(graph->ops[1].name, "\"\"");
+}
+
 static void test_scale_sim_gemms_are_products(void **state)
 {
     const MerGraph *graph = import("Layer,M,N,K,\nGEMM1,128,256,512,\n", NULL, *state);
@@ -124,12 +136,18 @@ static void test_bad_tables_are_refused_where_they_are_bad(void **state)
         {HEAD "1,1,1,1,1,1,4\n", NULL,
          "t.csv:2:13: the type is \"4\", expected FC, CONV, DSCONV, GEMM, "
          "NGCONV, TRCONV or 0 to 3"},
-        {HEAD "1,1,1,1,1,,1\n", NULL, "t.csv:2:11: S is empty, expected an integer >= 1"},
-        {HEAD "# c\n1,1,1, -3 ,1,1,1\n", NULL, "t.csv:3:8: X is \"-3\", expected an integer >= 1"},
-        {HEAD "1,0,1,1,1,1,1\n", NULL, "t.csv:2:3: C is \"0\", expected an integer >= 1"},
-        {HEAD "1,nan,1,1,1,1,1\n", NULL, "t.csv:2:3: C is \"nan\", expected an integer >= 1"},
+        {HEAD "1,1,1,1,1,,1\n", NULL,
+         "t.csv:2:11: S is empty, expected an integer in 1 .. 2147483647"},
+        {HEAD "# c\n1,1,1, -3 ,1,1,1\n", NULL,
+         "t.csv:3:8: X is \"-3\", expected an integer in 1 .. 2147483647"},
+        {HEAD "1,0,1,1,1,1,1\n", NULL,
+         "t.csv:2:3: C is \"0\", expected an integer in 1 .. 2147483647"},
+        {HEAD "1,nan,1,1,1,1,1\n", NULL,
+         "t.csv:2:3: C is \"nan\", expected an integer in 1 .. 2147483647"},
         {HEAD "1,99999999999,1,1,1,1,1\n", NULL,
-         "t.csv:2:3: C is \"99999999999\", expected an integer >= 1"},
+         "t.csv:2:3: C is \"99999999999\", expected an integer in 1 .. 2147483647"},
+        {HEAD "3000000000,1,1,1,1,1,1\n", NULL,
+         "t.csv:2:1: K is \"3000000000\", expected an integer in 1 .. 2147483647"},
         {HEAD "1,1,2,2,3,1,1\n", NULL, "t.csv:2:5: Y is 2, expected at least the filter's 3"},
         {HEAD "1,1,1,1,1,1,1,9\n", NULL,
          "t.csv:2:15: the line has 8 fields, expected at most the 7 of the header"},
@@ -270,6 +288,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_gamma_form_counts_types_by_number),
         TEST(test_scale_sim_convolutions_have_strides),
+        TEST(test_quotes_inside_quotes_are_doubled),
         TEST(test_scale_sim_gemms_are_products),
         TEST(test_comments_case_order_and_unknown_columns_do_not_matter),
         TEST(test_groups_batches_and_transposed_layers),

@@ -61,6 +61,7 @@ static void test_wrong_settings_are_refused(void **state)
     check_name("resnet8@input=8x8", "setting input is 8x8, expected CHANNELSxROWSxCOLUMNS");
     check_name("resnet8@input=1x0x8", "setting input is 1x0x8");
     check_name("resnet8@width=-1", "setting width is -1");
+    check_name("mobilenet_v1@width=101", "width is 101, expected a number > 0, at most 100");
     check_name("resnet8@blocks=two", "setting blocks is two, expected a whole number");
     check_name("resnet8@blocks=0", "repeat is 0, expected 1 to 1000");
     check_name("resnet8@1x8x8", "\"1x8x8\" is no setting, expected NAME@KEY=VALUE");

@@ -1,9 +1,10 @@
 /* Tasks that belong together: after every task was searched alone, a problem may ask for further rounds, with knobs
  * fixed alike in all tasks (one geometry for a whole network) or for another objective (a weighted sum, to make the
  * product of the totals small), and says which round's answer each task takes. */
-#include "run/internal.h"
+#include "run/search/task_search.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Rounds {
@@ -69,7 +70,31 @@ static MerStatus begin_round(MerRunState *run, const MerRound *round, int number
     return note_round(run, round, number, error);
 }
 
-/* Work of all rounds, answers of the picked one. */
+static int by_index(const void *a, const void *b)
+{
+    const MerFrontPoint *p = a, *q = b;
+    return (p->index > q->index) - (p->index < q->index);
+}
+
+/* Of all rounds: a round fixes knobs, so that its own front is a part of it. The picked round comes first, as its plan is the
+ * one that is written, then the others as they were. */
+static void merge_fronts(Rounds *rounds, int task, int pick)
+{
+    MerTaskResult *result = &rounds->run->result->tasks[task];
+    result->front = NULL;
+    result->front_count = 0;
+    for (int r = -1; r < rounds->done; r++) {
+        const MerTaskResult *from = &rounds->results[r < 0 ? pick : r][task];
+        for (int i = 0; i < from->front_count && r != pick; i++) {
+            mer_front_add(rounds->run, result, &from->front[i]);
+        }
+    }
+    if (result->front_count > 0) {
+        qsort(result->front, (size_t)result->front_count, sizeof *result->front, by_index);
+    }
+}
+
+/* Work and trade-offs of all rounds, answers of the picked one. */
 static void take_pick(Rounds *rounds, int task, int pick)
 {
     MerTaskResult *result = &rounds->run->result->tasks[task];
@@ -79,6 +104,7 @@ static void take_pick(Rounds *rounds, int task, int pick)
             mer_run_add_work(result, &rounds->results[r][task]);
         }
     }
+    merge_fronts(rounds, task, pick);
     MerObjective *objective = &rounds->objective;
     if (result->point) { /* as the objective of the run has it */
         result->score = mer_objective_score(objective, &result->best);

@@ -115,6 +115,7 @@ static void describe(MerTaskSearch *s)
         .objective = run->objective.metric,
         .goal = &s->goal,
         .budget = s->task->budget,
+        .batch = s->capacity,
         .rng = &s->rng,
         .seed = run->spec->seed,
         .notes = &s->notes,

@@ -115,6 +115,8 @@ MerStatus mer_task_search_save(const MerTaskSearch *s, MerKeep what, const void 
 bool mer_task_is_better(const MerRunTask *task, const MerRunTrial *trial);
 /* Would it be in the front of trade-offs, or could it, as some of its values are not known? */
 bool mer_task_joins_front(const MerRunState *run, const MerRunTask *task, const MerRunTrial *trial);
+/* A trade-off whose values are all known joins the front, unless one there is as good; it drives out those it beats. */
+void mer_front_add(MerRunState *run, MerTaskResult *result, const MerFrontPoint *point);
 /* Takes a priced trial into the task's result: its best and its front; its counts. */
 void mer_task_keep(MerRunState *run, MerRunTask *task, const MerRunTrial *trial);
 void mer_task_count(MerRunState *run, MerRunTask *task, const MerRunTrial *trial);

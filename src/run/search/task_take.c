@@ -26,39 +26,48 @@ static bool dominates(const MerRunSpec *spec, const MerFrontPoint *a, const MerF
     return is_below;
 }
 
+static bool is_beyond_front(const MerRunSpec *spec, const MerTaskResult *result,
+                            const MerFrontPoint *point)
+{
+    bool is_beyond = true;
+    for (int i = 0; is_beyond && i < result->front_count; i++) {
+        is_beyond = !dominates(spec, &result->front[i], point);
+    }
+    return is_beyond;
+}
+
 bool mer_task_joins_front(const MerRunState *run, const MerRunTask *task, const MerRunTrial *trial)
 {
-    const MerTaskResult *result = task->result;
-    bool joins = run->spec->pareto_count > 0 && trial->cost.feasible && !trial->cost.cut;
-    if (!joins) {
+    if (run->spec->pareto_count == 0 || !trial->cost.feasible || trial->cost.cut) {
         return false;
     }
     MerFrontPoint point = front_point(run->spec, trial);
-    for (int i = 0; joins && i < result->front_count; i++) {
-        joins = !dominates(run->spec, &result->front[i], &point);
-    }
-    return joins;
+    return is_beyond_front(run->spec, task->result, &point);
 }
 
-static void keep_front(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
+void mer_front_add(MerRunState *run, MerTaskResult *result, const MerFrontPoint *point)
 {
-    MerTaskResult *result = task->result;
-    if (!mer_task_joins_front(run, task, trial)) {
-        return;
-    }
-    MerFrontPoint point = front_point(run->spec, trial);
-    if (!dominates(run->spec, &point, &point)) { /* some value is not known */
-        return;
-    }
     int kept = 0;
+    if (!is_beyond_front(run->spec, result, point)) {
+        return;
+    }
     for (int i = 0; i < result->front_count; i++) {
-        if (!dominates(run->spec, &point, &result->front[i])) {
+        if (!dominates(run->spec, point, &result->front[i])) {
             result->front[kept++] = result->front[i];
         }
     }
     result->front_count = kept;
     MER_GROW(run->arena, result->front, kept);
-    result->front[result->front_count++] = point;
+    result->front[result->front_count++] = *point;
+}
+
+static void keep_front(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
+{
+    MerFrontPoint point = front_point(run->spec, trial);
+    if (mer_task_joins_front(run, task, trial) &&
+        dominates(run->spec, &point, &point)) { /* else some value is not known */
+        mer_front_add(run, task->result, &point);
+    }
 }
 
 static void keep_best(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)

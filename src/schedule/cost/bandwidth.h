@@ -79,7 +79,8 @@ typedef struct MerModelRequests { /* times in seconds, from release to end */
     double      slack;         /* the least of those that have a deadline; NAN: none */
 } MerModelRequests;
 
-/* Of each model that has requests; for the report and the summary, and as lines. 0 models: nothing worth showing. */
+/* Of each model that has requests. 0 models: none has, or there is no clock. The report and the lines leave out what nobody
+ * would look at, one request without a deadline for each. */
 const MerModelRequests *mer_bandwidth_requests(const MerSchedule       *schedule,
                                                const MerBandwidthTimes *times, MerArena *arena,
                                                int *count);

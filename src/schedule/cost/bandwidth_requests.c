@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Models with several requests or with deadlines are of interest, and times need a clock. */
+/* Models with several requests or with deadlines are of interest to people; files have all. */
 static bool is_shown(const MerSchedule *schedule)
 {
     int model = -1;
@@ -19,7 +19,7 @@ static bool is_shown(const MerSchedule *schedule)
         bool is_of_interest = schedule->deadline[j] < INFINITY || schedule->request[j] > 0;
         model = is_of_interest ? schedule->model[j] : -1;
     }
-    return model >= 0 && schedule->clock_hz > 0;
+    return model >= 0;
 }
 
 /* The least time that this share of the requests did not exceed (nearest rank); `sorted` is rising. */
@@ -41,7 +41,7 @@ const MerModelRequests *mer_bandwidth_requests(const MerSchedule       *schedule
                                                int *count)
 {
     *count = 0;
-    if (!is_shown(schedule)) {
+    if (!(schedule->clock_hz > 0)) {
         return NULL;
     }
     MerServed        *requests;
@@ -104,7 +104,7 @@ void mer_bandwidth_view_requests(const MerSchedule *schedule, const MerBandwidth
         {.name = "requests", .unit = "1"},
         {.name = "p50",
          .unit = "s",
-         .help = "half of the requests took no longer from release to end"},
+         .help = "half of the requests that were not dropped took no longer from release to end"},
         {.name = "p95", .unit = "s", .help = "95 % of them"},
         {.name = "p99", .unit = "s", .help = "99 % of them"},
         {.name = "least slack",
@@ -116,7 +116,10 @@ void mer_bandwidth_view_requests(const MerSchedule *schedule, const MerBandwidth
     int                     count;
     const MerModelRequests *models = mer_bandwidth_requests(schedule, times, arena, &count);
     MerViewCell            *cells = MER_ARRAY(arena, MerViewCell, count * COLUMNS + 1);
-    if (!models) {
+    if (count > 0) {
+        note_requests(models, count, notes);
+    }
+    if (count == 0 || !is_shown(schedule)) {
         return;
     }
     for (int m = 0; m < count; m++) {
@@ -133,7 +136,6 @@ void mer_bandwidth_view_requests(const MerSchedule *schedule, const MerBandwidth
     }
     mer_view_table(notes, &(MerView){.id = "requests", .title = "Requests by model"},
                    &(MerViewTable){columns, COLUMNS, cells, count});
-    note_requests(models, count, notes);
 }
 
 const char *mer_bandwidth_print_requests(const MerSchedule       *schedule,
@@ -142,17 +144,19 @@ const char *mer_bandwidth_print_requests(const MerSchedule       *schedule,
     const char             *text = "";
     int                     count;
     const MerModelRequests *models = mer_bandwidth_requests(schedule, times, arena, &count);
-    for (int m = 0; m < count; m++) {
+    for (int m = 0; m < count && is_shown(schedule); m++) {
         const MerModelRequests *model = &models[m];
+        int                     done = model->count - model->dropped;
         char                    p50[48], p95[48], p99[48], slack[48];
         mer_print_engineering(p50, model->p50, "s");
         mer_print_engineering(p95, model->p95, "s");
         mer_print_engineering(p99, model->p99, "s");
         mer_print_engineering(slack, model->slack, "s");
         text = mer_arena_format(
-            arena, "%s%s: %d request%s, p50 %s, p95 %s, p99 %s, least slack %s, %d missed\n", text,
-            model->name, model->count, model->count > 1 ? "s" : "", p50, p95, p99, slack,
-            model->missed);
+            arena, "%s%s: %d request%s, %sp50 %s, p95 %s, p99 %s, least slack %s, %d missed\n",
+            text, model->name, model->count, model->count > 1 ? "s" : "",
+            model->dropped > 0 ? mer_arena_format(arena, "of the %d that ran ", done) : "", p50,
+            p95, p99, slack, model->missed);
     }
     return text;
 }

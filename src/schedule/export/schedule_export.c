@@ -1,5 +1,6 @@
 /* Files of a finished schedule: schedule.csv, requests.csv, trace.json and jobtable.json, made from how the
  * evaluator plays a plan (docs/scheduling.md, "Outputs"). */
+#include "base/csv.h"
 #include "base/trace_events.h"
 #include "mercator/export.h"
 #include "mercator/text.h"
@@ -53,14 +54,10 @@ static void write_number(FILE *file, double value)
     fprintf(file, ",%s", text);
 }
 
-/* Names of layers may hold commas. */
 static void write_name(FILE *file, const char *before, const char *text)
 {
-    fprintf(file, "%s\"", before);
-    for (; *text; text++) {
-        fprintf(file, *text == '"' ? "\"\"" : "%c", *text);
-    }
-    fputc('"', file);
+    fputs(before, file);
+    mer_csv_cell(file, text);
 }
 
 /* A dropped job has no core, position or times. */

@@ -41,8 +41,7 @@ static const char *word_of(const MerFormula *formula, const char *name)
     return constant ? constant->text : NULL;
 }
 
-/* The formula of an operator: one that the unit names for it, else the unit's. */
-static MerSocKind kind_of(const MerFormula *formula, MerSplitOperator type)
+MerSocKind mer_soc_kind(const MerFormula *formula, MerSplitOperator type)
 {
     const char *name = word_of(formula, operator_names[type]);
     name = name ? name : formula->name;
@@ -162,7 +161,7 @@ MerStatus mer_soc_cost_make(const MerPlatform *platform, const MerSplitLayer *la
                             MerError *error)
 {
     const MerUnit *unit = &platform->units[option->unit];
-    MerSocKind     kind = kind_of(&unit->cost, option->type);
+    MerSocKind     kind = mer_soc_kind(&unit->cost, option->type);
     const char    *axis = word_of(&unit->cost, "x_axis");
     bool           is_height = axis ? strcmp(axis, "height") == 0 : x_is_height[kind];
     bool           is_depthwise = option->type == MER_SPLIT_DEPTHWISE;

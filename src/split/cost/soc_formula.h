@@ -43,6 +43,8 @@ typedef struct MerSocCost {
     bool          is_estimated;
 } MerSocCost;
 
+/* The formula of an operator: one that the unit names for it, else the unit's. */
+MerSocKind mer_soc_kind(const MerFormula *formula, MerSplitOperator type);
 /* How the unit of `option` computes the layer. MER_UNSUPPORTED: the formula does not take such a layer (groups on an analog array,
  * other filters on a depthwise engine). */
 MerStatus mer_soc_cost_make(const MerPlatform *platform, const MerSplitLayer *layer,

@@ -2,6 +2,7 @@
  * also its numbers), `split.csv` for tables. */
 #include "split/export/deployment.h"
 
+#include "base/csv.h"
 #include "base/option_json.h"
 #include "base/yaml_need.h"
 #include "mercator/import.h"
@@ -181,9 +182,14 @@ static MerStatus write_csv(const MerExport *what, MerExportFiles *files, MerErro
             MerSplitPrice        price = mer_split_layer_price(split, rules_of(task), l, counts);
             for (int o = 0; o < layer->option_count; o++) {
                 const MerSplitOption *option = &layer->options[o];
-                fprintf(file, "%s,%s,%s,%s,%d,%d,%.15g,%.15g,%.15g,%d\n", layer->name, option->name,
-                        split->platform->units[option->unit].name, option->weights, counts[o],
-                        layer->c_out, option->cycles[counts[o]], price.cycles, price.energy_pj,
+                const char           *unit = split->platform->units[option->unit].name;
+                const char           *names[] = {layer->name, option->name, unit, option->weights};
+                for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                    mer_csv_cell(file, names[i]);
+                    fputc(',', file);
+                }
+                fprintf(file, "%d,%d,%.15g,%.15g,%.15g,%d\n", counts[o], layer->c_out,
+                        option->cycles[counts[o]], price.cycles, price.energy_pj,
                         option->is_estimated);
             }
         }

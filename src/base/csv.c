@@ -1,0 +1,10 @@
+#include "base/csv.h"
+
+void mer_csv_cell(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text; text++) {
+        fprintf(file, *text == '"' ? "\"\"" : "%c", *text);
+    }
+    fputc('"', file);
+}
