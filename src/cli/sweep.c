@@ -1,11 +1,11 @@
 /* The table of a hardware sweep. */
 #include "cli/sweep.h"
 
+#include "base/csv.h"
 #include "base/file.h"
 #include "base/output.h"
 #include "base/terminal.h"
 #include "mercator/text.h"
-#include "report/tables/csv.h"
 #include "report/tables/table.h"
 
 #include <math.h>
@@ -185,16 +185,16 @@ static void write_run(const MerExperiment *experiment, const MerRunSpec *spec,
         values[s] = sweep->values.texts[combination % sweep->values.count];
         combination /= sweep->values.count;
     }
-    mer_csv_text(file, spec->workload_text);
+    mer_csv_cell(file, spec->workload_text);
     fputc(',', file);
-    mer_csv_text(file, spec->optimizer_text);
+    mer_csv_cell(file, spec->optimizer_text);
     for (int s = 0; s < experiment->sweep_count; s++) {
         double number; /* 16Ki is no number for a spreadsheet */
         if (mer_parse_real(values[s], &number)) {
             write_number(file, number);
         } else {
             fputc(',', file);
-            mer_csv_text(file, values[s]);
+            mer_csv_cell(file, values[s]);
         }
     }
     const double *best = result->total.best.value;
@@ -206,11 +206,11 @@ static void write_run(const MerExperiment *experiment, const MerRunSpec *spec,
     fprintf(file, ",%d", row->is_on_front);
     write_number(file, is_known ? result->total.value : NAN);
     fprintf(file, ",%d,%llu,", row->is_knee, (unsigned long long)spec->seed);
-    mer_csv_text(file, spec->objective);
+    mer_csv_cell(file, spec->objective);
     fputc(',', file);
-    mer_csv_text(file, spec->evaluator_text);
+    mer_csv_cell(file, spec->evaluator_text);
     fprintf(file, ",%lld,", (long long)spec->budget);
-    mer_csv_text(file, row->base);
+    mer_csv_cell(file, row->base);
     fputc('\n', file);
 }
 

@@ -1,6 +1,7 @@
 /* Mappings in the forms that other tools read. */
 #include "map/export/map_export.h"
 
+#include "base/csv.h"
 #include "layer/directive_format.h"
 #include "layer/op_format.h"
 #include "map/directives/directives.h"
@@ -149,11 +150,26 @@ static const char *table_type(const MerOp *op)
                                            : "CONV";
 }
 
-static void write_cell(FILE *file, const char *text)
+/* Tables are read line by line. */
+static void write_cell(FILE *file, const char *text, MerArena *arena)
 {
-    for (; *text; text++) {
-        fputc(*text == ',' || *text == '"' || (unsigned char)*text < ' ' ? '_' : *text, file);
+    char *line = mer_arena_text(arena, text);
+    for (char *at = line; *at; at++) {
+        *at = (unsigned char)*at < ' ' ? '_' : *at;
     }
+    mer_csv_cell(file, line);
+}
+
+/* A bound is of the objective: its unit is behind the name, as in energy_pj; expressions and shares have none. */
+static const char *bound_title(const char *objective, MerArena *arena)
+{
+    MerMetric   metric = mer_metric_find(objective);
+    const char *unit = metric != MER_METRIC_COUNT ? mer_metric_info(metric)->unit : "1";
+    char       *title = mer_arena_text(arena, mer_arena_format(arena, "bound_%s", unit));
+    for (char *at = title; *at; at++) {
+        *at = isalnum((unsigned char)*at) ? (char)tolower((unsigned char)*at) : '_';
+    }
+    return strcmp(unit, "1") == 0 ? "bound" : title;
 }
 
 static void write_real(FILE *file, double value)
@@ -168,9 +184,12 @@ static void write_table(const MerExport *what, FILE *file, MerArena *arena)
 {
     static const MerMetric metrics[] = {MER_METRIC_CYCLES, MER_METRIC_ENERGY, MER_METRIC_EDP,
                                         MER_METRIC_UTILISATION, MER_METRIC_TRAFFIC_BYTES};
-    fprintf(file, "network,layer,type,stride_x,stride_y,N,G,K,C,R,S,Y,X,rows,columns,repeat,count,"
-                  "macs,cycles,"
-                  "energy_pj,edp,utilisation,traffic_bytes,bound,bound_kind,gap,proven,mapping\n");
+    fprintf(file,
+            "network,layer,type,stride_x,stride_y,N,G,K,C,R,S,Y,X,rows,columns,repeat,count,"
+            "macs,cycles,"
+            "energy_pj,edp_pj_cycle,utilisation,traffic_bytes,%s,bound_kind,gap,proven,"
+            "mapping\n",
+            bound_title(what->objective, arena));
     for (int t = 0; t < what->count; t++) {
         const MerExportTask *task = &what->tasks[t];
         const MerTask       *layer = task->problem->task;
@@ -180,9 +199,9 @@ static void write_table(const MerExport *what, FILE *file, MerArena *arena)
         const MerPlatform *platform = task->problem->platform;
         const char *line = is_nest ? mer_nest_line(mer_nest_plan(task->plan), platform, arena)
                                    : mer_directives_line(mer_directive_plan(task->plan), arena);
-        write_cell(file, what->workload);
+        write_cell(file, what->workload, arena);
         fputc(',', file);
-        write_cell(file, layer->name);
+        write_cell(file, layer->name, arena);
         fprintf(file, ",%s,%d,%d", table_type(op), op->stride[1], op->stride[0]);
         static const int dims[] = {MER_DIM_N, MER_DIM_G, MER_DIM_K,
                                    MER_DIM_C, MER_DIM_R, MER_DIM_S};
@@ -206,7 +225,7 @@ static void write_table(const MerExport *what, FILE *file, MerArena *arena)
         fprintf(file, ",%s", task->bound->kind);
         write_real(file, task->gap);
         fprintf(file, ",%s,", task->is_proven ? "true" : "false");
-        write_cell(file, line);
+        write_cell(file, line, arena);
         fputc('\n', file);
     }
 }

@@ -1,6 +1,7 @@
 /* Trials of runs as CSV (RFC 4180 quoting, lines end in a newline). */
 #include "report/tables/csv.h"
 
+#include "base/csv.h"
 #include "base/json_read.h"
 #include "base/output.h"
 #include "mercator/metric.h"
@@ -41,15 +42,6 @@ static void collect_metrics(Metrics *metrics, MerSlice cost)
     }
 }
 
-void mer_csv_text(FILE *file, const char *text)
-{
-    fputc('"', file);
-    for (; *text != '\0'; text++) {
-        fputs(*text == '"' ? "\"\"" : (char[]){*text, '\0'}, file);
-    }
-    fputc('"', file);
-}
-
 void mer_csv_title(FILE *file, const char *metric)
 {
     MerMetric found = mer_metric_find(metric);
@@ -62,7 +54,7 @@ static void write_text(FILE *file, MerSlice json)
 {
     cJSON *parsed = cJSON_ParseWithLength(json.text, json.length);
     if (cJSON_IsString(parsed)) {
-        mer_csv_text(file, parsed->valuestring);
+        mer_csv_cell(file, parsed->valuestring);
     }
     cJSON_Delete(parsed);
 }
@@ -111,7 +103,7 @@ static const char *quoted(const char *text, MerArena *arena)
     size_t size = 0;
     FILE  *stream = open_memstream(&data, &size);
     if (stream != NULL) {
-        mer_csv_text(stream, text);
+        mer_csv_cell(stream, text);
         fclose(stream);
     }
     const char *kept = mer_arena_text(arena, data != NULL ? data : "");

@@ -19,7 +19,6 @@ MerStatus mer_report_csv(const char *const *runs, int count, const char *path, M
  * its metrics, bound and gap, and what it took. */
 MerStatus mer_report_results(const char *const *runs, int count, const char *path, MerError *error);
 
-void mer_csv_text(FILE *file, const char *text);    /* in quotes */
 void mer_csv_title(FILE *file, const char *metric); /* `,energy [pJ]` */
 
 #endif

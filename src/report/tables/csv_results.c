@@ -1,6 +1,7 @@
 /* Results of many runs as one table: a row per task, and the total. */
 #include "report/tables/csv.h"
 
+#include "base/csv.h"
 #include "base/json_read.h"
 #include "base/output.h"
 #include "mercator/metric.h"
@@ -21,7 +22,7 @@ typedef struct Table {
 static void write_cell(FILE *file, const cJSON *item)
 {
     if (cJSON_IsString(item)) {
-        mer_csv_text(file, item->valuestring);
+        mer_csv_cell(file, item->valuestring);
     } else if (cJSON_IsNumber(item)) {
         char text[32];
         mer_print_real(text, item->valuedouble);
@@ -58,13 +59,13 @@ static void write_row(const Table *table, const char *run, const cJSON *summary,
     FILE        *file = table->file;
     const cJSON *part = task != NULL ? task : summary;
     const cJSON *best = mer_json_get(part, "best");
-    mer_csv_text(file, run);
+    mer_csv_cell(file, run);
     write_cells(file, summary, whats);
     fputc(',', file);
-    mer_csv_text(file, unit_of(summary));
+    mer_csv_cell(file, unit_of(summary));
     write_cells(file, summary, seeds);
     fputc(',', file);
-    mer_csv_text(file, task != NULL ? mer_json_get_text(task, "name", "") : "total");
+    mer_csv_cell(file, task != NULL ? mer_json_get_text(task, "name", "") : "total");
     write_cells(file, task, tasks);
     write_cells(file, best, bests);
     for (int m = 0; m < MER_METRIC_COUNT; m++) {
