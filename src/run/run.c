@@ -153,6 +153,9 @@ static MerStatus open_files(MerRunState *run, MerError *error)
     }
     MER_TRY(mer_runlog_open(&run->log, path, spec->resume, error));
     MER_TRY(open_clock_file(run, error));
+    if (spec->resume) {
+        mer_phase_limit(&run->result->training, path);
+    }
     mer_run_add_file(run, "run.jsonl");
     mer_run_add_file(run, "clock.jsonl");
     mer_run_add_file(run, "summary.json");

@@ -420,11 +420,15 @@ static MerStatus end_by_time(MerTaskSearch *s, MerError *error)
     if (strcmp(result->stopped, "time") != 0) {
         return MER_OK;
     }
+    if (s->end) {
+        memcpy(result->spent, s->end->spent, sizeof result->spent);
+    }
     if (s->end && !isnan(s->end->bound.value)) {
         result->bound = s->end->bound;
         mer_run_set_gap(&run->objective, result);
     }
-    MerLogEnd end = {mer_run_search_number(run, s->task), run->trials, result->bound};
+    MerLogEnd end = {mer_run_search_number(run, s->task), run->trials, result->bound, {0}};
+    memcpy(end.spent, result->spent, sizeof end.spent);
     return mer_log_end_write(&run->log, &end, s->task->index, error);
 }
 
