@@ -48,6 +48,13 @@ says err 'cut off or broken'
 expect 1 $map --select 5 --optimizer marl --budget 100 --save-policy no/such/folder/policy -o early --force
 says err 'no/such/folder/policy: cannot write'
 lacks '"type":"trial"' early/run.jsonl 2>/dev/null
+# one file for several runs
+expect 1 $map --select 5 --optimizer marl --budget 100 --seed 1-2 --save-policy both -o many
+says err '--save-policy both: each of these 2 runs would write it'
+one_line err
+expect 1 $map --select 5 --optimizer marl --budget 100 --seed 1-2 --export layers_table=table.csv -o many
+says err '--export layers_table writes a file into the folder of each run'
+[ ! -e many/001 ]
 expect 1 $map --select 5 --optimizer annealing --budget 100 --save-policy kept -o early --force
 says err 'annealing has no policy to save'
 [ ! -e kept ]
