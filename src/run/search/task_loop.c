@@ -451,7 +451,9 @@ static MerStatus search(MerTaskSearch *s, MerError *error)
     mer_assess_end(s);
     mer_generations_end(s->task);
     MER_TRY(end_by_time(s, error));
-    MER_TRY(mer_policy_save(s, error));
+    if (s->run->late.status == MER_OK) {
+        mer_policy_save(s, &s->run->late);
+    }
     show_progress(s, true);
     return MER_OK;
 }
