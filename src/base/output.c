@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_OPEN = 64, BUFFER = 1 << 16 };
+enum { MOST_OPEN = 64, MOST_BESIDE = 1000, BUFFER = 1 << 16 };
 
 struct MerOutputPart {
     int  descriptor;
@@ -100,30 +100,36 @@ static int open_in_place(const char *path, int descriptor)
     return fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
 }
 
+/* NAME.partPID; where another thread of ours writes a file of that name, NAME.partPID-1 and so on. */
+static int open_beside(struct MerOutputPart *part, size_t size, const char *path)
+{
+    int descriptor = -1;
+    for (int n = 0; n < MOST_BESIDE && descriptor < 0 && (n == 0 || errno == EEXIST); n++) {
+        snprintf(part->name, size, n == 0 ? "%s.part%ld" : "%s.part%ld-%d", path, (long)getpid(), n);
+        descriptor = mer_descriptor_open(part->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+    }
+    return descriptor;
+}
+
 MerStatus mer_output_open(MerOutput *output, const char *path, MerError *error)
 {
-    size_t                size = strlen(path) + 32;
+    size_t                size = strlen(path) + 48;
     struct stat           info;
     struct MerOutputPart *part = mer_heap_zeroed(1, sizeof *part + size);
     /* a device or a pipe is written to, never replaced */
     int descriptor = standing_for(path);
     part->is_temporary = descriptor < 0 &&
                          (stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
-    if (part->is_temporary) {
-        snprintf(part->name, size, "%s.part%ld", path, (long)getpid());
-    }
-    part->slot = enlist(part);
     part->descriptor =
-        part->is_temporary
-            ? mer_descriptor_open(part->name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)
-            : open_in_place(path, descriptor);
+        part->is_temporary ? open_beside(part, size, path) : open_in_place(path, descriptor);
     if (part->descriptor < 0) {
         MerStatus status = fail(path, error);
         int       code = errno;
-        release(part);
+        free(part);
         errno = code;
         return status;
     }
+    part->slot = enlist(part);
     FILE *file = fopencookie(part, "w", (cookie_io_functions_t){.write = write_part});
     if (!file) {
         mer_out_of_memory(BUFSIZ);

@@ -1,6 +1,8 @@
 /* --train: one policy learns on several networks, run after run. */
 #include "cli/request.h"
 
+#include "run/internal.h"
+
 /* Specs are listed workload by workload (MER_AXIS_MAP): what comes after that axis is a policy of its own each. */
 static int policies_of(const MerRequest *request, int count)
 {
@@ -26,7 +28,10 @@ static int check(const MerRequest *request, const MerVerb *verb, const MerRunSpe
     if (options->save_policy && policies > 1) {
         return mer_cli_usage(verb, "--save-policy takes one policy, --train makes %d", policies);
     }
-    return MER_EXIT_DONE;
+    MerError error = {0};
+    bool     is_lost =
+        options->save_policy && mer_policy_check_file(options->save_policy, &error) != MER_OK;
+    return is_lost ? mer_cli_fail(&error) : MER_EXIT_DONE;
 }
 
 /* A budget is that of all visits to a network. */

@@ -348,7 +348,8 @@ static void warn(State *s, const Verdict *v)
     double cost = target > 0 ? mer_choice_cost_of(&s->price, s->tape, s->best.point) : 0;
     if (cost > 1.005 * target) {
         warn_of(s, mer_arena_format(arena,
-                                    "the target of %.3g of the reference's cost was missed: %.3g",
+                                    "the target of %.3g of the reference's cost was missed: "
+                                    "it ended at %.2f of it",
                                     target, cost));
     }
 }

@@ -60,9 +60,13 @@ typedef struct MerRunState {
     /* the optimizer kept open across tasks when it can move on (next_task), else reopened */
     void     *optimizer;
     MerArena *optimizer_arena;
+    MerError  late;      /* of a policy that could not be saved: all else is written before it is told */
     char      apart[64]; /* threads read what is above, and this changes with every trial: */
     int64_t   trials;    /* of the whole run */
 } MerRunState;
+
+/* policy.c: can a policy be saved there? What is there stays. */
+MerStatus mer_policy_check_file(const char *path, MerError *error);
 
 /* deadline.c: what the clock.jsonl says of earlier sittings, how long this one has followed the log, and a line of it. */
 MerSittings mer_deadline_used(const char *clock_path);

@@ -153,6 +153,9 @@ static MerStatus open_files(MerRunState *run, MerError *error)
     }
     MER_TRY(mer_runlog_open(&run->log, path, spec->resume, error));
     MER_TRY(open_clock_file(run, error));
+    if (spec->resume) {
+        mer_phase_limit(&run->result->training, path);
+    }
     mer_run_add_file(run, "run.jsonl");
     mer_run_add_file(run, "clock.jsonl");
     mer_run_add_file(run, "summary.json");
@@ -249,7 +252,10 @@ static MerStatus carry_out(MerRunState *run, MerError *error)
     MER_TRY(mer_run_first_round(run, error));
     MER_TRY(mer_run_search_tasks(run, error));
     MER_TRY(mer_run_rounds(run, error));
-    return finish(run, error);
+    MER_TRY(finish(run, error));
+    return run->late.status == MER_OK
+               ? MER_OK
+               : mer_error_set(error, run->late.status, "%s", run->late.message);
 }
 
 MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *arena,

@@ -48,6 +48,32 @@ says err 'cut off or broken'
 expect 1 $map --select 5 --optimizer marl --budget 100 --save-policy no/such/folder/policy -o early --force
 says err 'no/such/folder/policy: cannot write'
 lacks '"type":"trial"' early/run.jsonl 2>/dev/null
+expect 1 $map --select 5 --optimizer marl --budget 100 --save-policy . -o early --force
+says err 'cannot write: Is a directory'
+expect 1 "$MERCATOR" map --train resnet18 resnet18 --select 5 --optimizer marl --budget 100 --save-policy no/such/folder/policy --quiet -o taught
+says err 'no/such/folder/policy: cannot write'
+[ ! -e taught/001/run.jsonl ]
+# one that cannot be saved in the end costs neither summary nor page
+mkdir gone
+$map --select 5 --optimizer marl --time 3 --save-policy gone/policy -o late >out 2>err &
+process=$!
+while ! grep -qs '"type":"trial"' late/run.jsonl; do
+    sleep 0.02
+done
+rmdir gone
+code=0
+wait $process || code=$?
+[ $code -eq 1 ]
+says err 'gone/policy'
+says out 'stopped by time'
+says late/summary.json '"feasible":true'
+# one file for several runs
+expect 1 $map --select 5 --optimizer marl --budget 100 --seed 1-2 --save-policy both -o many
+says err '--save-policy both: each of these 2 runs would write it'
+one_line err
+expect 1 $map --select 5 --optimizer marl --budget 100 --seed 1-2 --export layers_table=table.csv -o many
+says err '--export layers_table writes a file into the folder of each run'
+[ ! -e many/001 ]
 expect 1 $map --select 5 --optimizer annealing --budget 100 --save-policy kept -o early --force
 says err 'annealing has no policy to save'
 [ ! -e kept ]

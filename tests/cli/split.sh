@@ -165,3 +165,19 @@ one_line err
 says err "objective energy needs energy, which no plan has: the platform has no power_mw"
 expect 1 "$MERCATOR" split ds_cnn --platform gap8 --pareto latency,energy --quiet --no-report --force -o refused
 says err "--pareto: no plan has energy: the platform has no power_mw"
+
+# Where the problem itself cannot be opened there is no other optimizer to fall back to: it is said once.
+cat >nodepth.yaml <<'PLATFORM'
+format: mercator-platform/1
+kind: soc
+name: nodepth
+clock_hz: 100M
+reference: core
+units:
+  - name: core
+    options: [{operator: conv, weights: int8}]
+    cost: {formula: mac-rate, rate: 4}
+PLATFORM
+expect 1 "$MERCATOR" split 'mobilenet_v1@width=0.25' --platform nodepth.yaml --quiet --no-report -o nodepth
+one_line err
+lacks 'using' err

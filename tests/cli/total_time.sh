@@ -127,6 +127,15 @@ cp note/run.jsonl before
 expect 0 "$MERCATOR" place --resume note --quiet --no-report
 cmp before note/run.jsonl
 
+# So are the epochs of a training that it was cut off in.
+for time in 0.2 0.4 0.6; do
+    expect 0 "$MERCATOR" codesign resnet18 --hardware fixed --select 2 --optimizer dcoc --budget 100000 --time $time --quiet --no-report \
+        --force -o tuned
+    cp tuned/run.jsonl before
+    expect 0 "$MERCATOR" codesign --resume tuned --quiet --no-report
+    cmp before tuned/run.jsonl
+done
+
 # Where equal plans count once, the first one is priced, too.
 expect 0 "$MERCATOR" place resnet8 --count distinct --optimizer annealing --time 1e-9 --quiet --no-report -o once
 says out '1 evaluation in'

@@ -74,7 +74,9 @@ static void test_phases_of_a_training_are_timed(void **state)
     assert_non_null(strstr(result.summary, "\"training\":[{\"phase\":\"warmup\",\"epochs\":1,"));
     spec.resume = true; /* nothing is left to do */
     result = run_or_fail(&spec, NULL, arena);
-    assert_true(result.training.phases[1].epochs >= 6);
+    expect_phase(&result.training, 0, "warmup", 1);
+    expect_phase(&result.training, 1, "search", 6);
+    expect_phase(&result.training, 2, "finetune", 2);
     remove_folder(spec.directory);
     mer_arena_free(arena);
 }
@@ -112,12 +114,48 @@ static void test_a_stop_anywhere_leaves_no_trace(void **state)
     expect_same_log("random");
 }
 
+static bool ends_within_a_training(const char *log)
+{
+    const char *end = strstr(log, "{\"type\":\"end\""), *epoch = NULL;
+    for (const char *next = log; end && (next = strstr(next, "{\"type\":\"epoch\"")) && next < end;
+         next++) {
+        epoch = next;
+    }
+    return epoch && strchr(epoch, '\n') + 1 == end;
+}
+
+/* Where the clock ends a training, a resumed run says the same: what was spent on it, too. With states of the training, and without. */
+static void test_a_run_that_its_time_ended_resumes_to_the_same_log(void **state)
+{
+    (void)state;
+    MerArena    *arena = mer_arena_new();
+    MerRunSpec   spec = spec_of(odimo, arena);
+    MerRunResult result = run_or_fail(&spec, NULL, arena);
+    double       wall_s = result.wall_s;
+    int          within = 0;
+    for (int part = 1; part < 8; part++) {
+        spec.resume = false;
+        spec.time_s = wall_s * part / 8;
+        spec.checkpoint_s = part % 2 ? 1e-9 : 1e9;
+        run_or_fail(&spec, NULL, arena);
+        const char *wanted = file_text(spec.directory, "run.jsonl", arena);
+        spec.resume = true;
+        run_or_fail(&spec, NULL, arena);
+        assert_string_equal(wanted, file_text(spec.directory, "run.jsonl", arena));
+        within += ends_within_a_training(wanted);
+    }
+    assert_true(within > 0);
+    remove_folder(spec.directory);
+    mer_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_progress_counts_trainings_not_the_budget),
         cmocka_unit_test(test_phases_of_a_training_are_timed),
         cmocka_unit_test(test_a_stop_anywhere_leaves_no_trace),
+        cmocka_unit_test(test_a_run_that_its_time_ended_resumes_to_the_same_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

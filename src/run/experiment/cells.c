@@ -338,8 +338,35 @@ static void run_round(Batch *batch, bool is_timed, int threads)
     }
 }
 
+/* One file cannot hold what several runs write. */
+static MerStatus check_files(const MerCells *cells, MerError *error)
+{
+    const MerRunSpec *first = cells->specs;
+    for (int i = 1; i < cells->count; i++) {
+        const char *policy = cells->specs[i].save_policy;
+        if (policy && first->save_policy && strcmp(policy, first->save_policy) == 0) {
+            return mer_error_set(error, MER_INVALID,
+                                 "--save-policy %s: each of these %d runs would write it; give it to "
+                                 "one run, or let --train make one policy",
+                                 policy, cells->count);
+        }
+    }
+    for (int e = 0; cells->count > 1 && e < first->export_count; e++) {
+        const MerExportRequest *request = &first->exports[e];
+        if (request->path) {
+            return mer_error_set(error, MER_INVALID,
+                                 "--export %s=%s: each of these %d runs would write it; --export %s "
+                                 "writes a file into the folder of each run",
+                                 request->type->name, request->path, cells->count,
+                                 request->type->name);
+        }
+    }
+    return MER_OK;
+}
+
 MerStatus mer_cells_run(MerCells *cells, MerArena *arena, MerError *error)
 {
+    MER_TRY(check_files(cells, error));
     Batch batch = {.cells = cells,
                    .arena = arena,
                    .outcomes = mer_heap_zeroed((size_t)cells->count + 1, sizeof(Outcome)),

@@ -300,10 +300,16 @@ static MerStatus fall_back(MerExpansion *e, MerRunSpec *spec, MerError *error)
     } else if (!has_other || mer_run_try(spec, e->arena, &refusal) != MER_UNSUPPORTED) {
         return MER_OK;
     }
+    MerRunSpec with_other = *spec;
+    MER_TRY(resolve_optimizer(e, other, &with_other, error));
+    if (mer_run_try(&with_other, e->arena, NULL) != MER_OK) {
+        return MER_OK; /* it is not the optimizer: the run will say what it is */
+    }
     if (e->warn) {
         e->warn(e->warn_state, mer_arena_format(e->arena, "%s; using %s", refusal.message, other));
     }
-    return resolve_optimizer(e, other, spec, error);
+    *spec = with_other;
+    return MER_OK;
 }
 
 /* The evaluator, the optimizer, and the options that depend on them. */

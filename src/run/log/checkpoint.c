@@ -211,7 +211,6 @@ static MerStatus load_state(MerTaskSearch *s, const StateHeader *header, char *c
     MerRunState *run = s->run;
     MER_TRY(read_log_up_to(s, header->log_bytes, error));
     take_header(run, s->task, header);
-    MER_TRY(mer_runlog_cut(&run->log, header->log_bytes, header->log_lines, error));
     FILE *file = fmemopen(content, size, "r");
     if (!file) {
         return mer_error_set(error, MER_NO_MEMORY, "no memory for the optimizer's state");

@@ -4,6 +4,7 @@
 #include "base/descriptor.h"
 #include "base/json_read.h"
 #include "run/log/lines.h"
+#include "run/log/trial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,8 @@ static bool read_end(const char *line, MerLogEnd *end, MerArena *arena)
     const char  *kind = mer_json_get_text(bound, "kind", NULL);
     bool         is_whole = !isnan(index) && cJSON_IsNumber(search);
     if (is_whole) {
-        *end = (MerLogEnd){search->valueint, (int64_t)index, {NAN, "none", ""}};
+        *end = (MerLogEnd){search->valueint, (int64_t)index, {NAN, "none", ""}, {0}};
+        mer_read_spent(mer_json_get(json, "spent"), end->spent);
     }
     if (is_whole && !isnan(value) && kind) {
         end->bound = (MerBound){value, mer_arena_text(arena, kind), ""};
@@ -66,10 +68,11 @@ const MerLogEnd *mer_log_ends_find(const MerLogEnds *ends, int search)
 MerStatus mer_log_end_write(MerRunlog *log, const MerLogEnd *end, int task, MerError *error)
 {
     MerJson json = {0};
-    char    note
-        [64]; /* what an optimizer says when it is cut off: only the run that was cut off hears it */
-    snprintf(note, sizeof note, "{\"type\":\"note\",\"index\":%lld,", (long long)end->index);
-    mer_runlog_pass_lines(log, note);
+    bool    has_spent = false;
+    for (int s = 0; s < MER_SPENT_COUNT; s++) {
+        has_spent = has_spent || end->spent[s] != 0;
+    }
+    mer_runlog_pass_words(log, end->index);
     mer_line_begin(&json, "end", end->index, task);
     mer_json_int(&json, "search", end->search);
     mer_json_text(&json, "stopped", "time");
@@ -77,5 +80,8 @@ MerStatus mer_log_end_write(MerRunlog *log, const MerLogEnd *end, int task, MerE
     mer_json_real(&json, "value", end->bound.value);
     mer_json_text(&json, "kind", end->bound.kind);
     mer_json_end_object(&json);
+    if (has_spent) {
+        mer_write_spent(&json, end->spent);
+    }
     return mer_runlog_end_line(log, &json, error);
 }

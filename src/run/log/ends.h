@@ -6,12 +6,14 @@
 #include "mercator/arena.h"
 #include "mercator/json.h"
 #include "mercator/metric.h"
+#include "mercator/notes.h"
 #include "run/log/runlog.h"
 
 typedef struct MerLogEnd {
     int      search; /* number among the searches of the run */
     int64_t  index;  /* trials of the run by then */
     MerBound bound; /* what was proven by then, which a search that is cut at once would not know */
+    double   spent[MER_SPENT_COUNT]; /* by then, on a training that was cut, too */
 } MerLogEnd;
 
 typedef struct MerLogEnds {

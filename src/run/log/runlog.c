@@ -195,13 +195,26 @@ MerStatus mer_runlog_pass(MerRunlog *log, int64_t trial, MerError *error)
     return trial < log->ahead ? MER_OK : mer_runlog_cut(log, log->bytes, log->line_count, error);
 }
 
-void mer_runlog_pass_lines(MerRunlog *log, const char *start)
+static bool is_word(const char *line, int64_t index)
+{
+    static const char *const types[] = {"note", "epoch"};
+    bool                     is_such = false;
+    for (int i = 0; i < 2; i++) {
+        char   start[64];
+        size_t length = (size_t)snprintf(start, sizeof start, "{\"type\":\"%s\",\"index\":%lld,",
+                                         types[i], (long long)index);
+        is_such = is_such || strncmp(line, start, length) == 0;
+    }
+    return is_such;
+}
+
+void mer_runlog_pass_words(MerRunlog *log, int64_t index)
 {
     bool is_such = log->is_replay;
     while (is_such) {
         int64_t     bytes = log->bytes, lines = log->line_count;
         const char *next = mer_runlog_next(log);
-        is_such = next && strncmp(next, start, strlen(start)) == 0;
+        is_such = next && is_word(next, index);
         if (!is_such) {
             log->bytes = bytes;
             log->line_count = lines;

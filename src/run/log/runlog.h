@@ -58,8 +58,8 @@ const char *mer_runlog_next(MerRunlog *log);
 /* Replay only: the run comes to a trial that need not have a line. When the stopped run had not come to it, the old log
  * ends here. */
 MerStatus mer_runlog_pass(MerRunlog *log, int64_t trial, MerError *error);
-/* Replay only: passes over lines that begin so. */
-void mer_runlog_pass_lines(MerRunlog *log, const char *start);
+/* Replay only: passes over the notes and epochs that come next and were written after `index` trials. */
+void mer_runlog_pass_words(MerRunlog *log, int64_t index);
 /* Goes on writing after the first `bytes` bytes (`lines` lines): what follows is forgotten. */
 MerStatus mer_runlog_cut(MerRunlog *log, int64_t bytes, int64_t lines, MerError *error);
 

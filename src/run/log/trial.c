@@ -25,6 +25,13 @@ void mer_write_spent(MerJson *json, const double *spent)
     mer_json_end_object(json);
 }
 
+void mer_read_spent(const cJSON *object, double *spent)
+{
+    for (int s = 0; s < MER_SPENT_COUNT; s++) {
+        spent[s] = mer_json_get_real(object, spent_names[s], 0);
+    }
+}
+
 void mer_write_metrics(MerJson *json, const double *values)
 {
     for (int m = 0; m < MER_METRIC_COUNT; m++) {
@@ -311,9 +318,7 @@ bool mer_trial_read(const cJSON *line, MerCost *cost, int64_t *same_as, double *
     }
     cost->cut = cJSON_IsTrue(mer_json_get(line, "cut"));
     *same_as = (int64_t)mer_json_get_real(line, "same_as", -1);
-    for (int s = 0; s < MER_SPENT_COUNT; s++) {
-        spent[s] = mer_json_get_real(mer_json_get(line, "spent"), spent_names[s], 0);
-    }
+    mer_read_spent(mer_json_get(line, "spent"), spent);
     return true;
 }
 

@@ -64,5 +64,6 @@ const char *mer_trial_full_line(const MerTrialForm *form, MerRunlog *log, const 
 /* Reads cost, reason, flags and spent out of a trial line; false if it is not a trial line. */
 struct cJSON;
 bool mer_trial_read(const struct cJSON *line, MerCost *cost, int64_t *same_as, double *spent);
+void mer_read_spent(const struct cJSON *object, double *spent);
 
 #endif

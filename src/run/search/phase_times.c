@@ -94,6 +94,34 @@ void mer_phase_recall(MerPhaseTimes *times, const char *clock_path)
     mer_clock_read(clock_path, take_line, times);
 }
 
+static void count_line(void *context, const cJSON *line)
+{
+    const char    *phase = mer_json_get_text(line, "phase", NULL);
+    MerPhaseTimes *logged = context;
+    if (phase && strcmp(mer_json_get_text(line, "type", ""), "epoch") == 0) {
+        add(logged, phase, 0, 0, 0, false);
+    }
+}
+
+void mer_phase_limit(MerPhaseTimes *times, const char *log_path)
+{
+    MerPhaseTimes logged = {0};
+    if (times->count > 0) {
+        mer_clock_read(log_path, count_line, &logged);
+    }
+    for (int p = 0; p < times->count; p++) {
+        MerPhaseTime       *phase = &times->phases[p];
+        const MerPhaseTime *own = phase_named(&logged, phase->name);
+        if (own && own->epochs < phase->epochs) {
+            double part = (double)own->epochs / (double)phase->epochs;
+            phase->epochs = own->epochs;
+            phase->images *= part;
+            phase->seconds *= part;
+            phase->cpu_s *= part;
+        }
+    }
+}
+
 /* Of the processors' time: that of the clock says as much of what else the machine does. */
 double mer_phase_relative(const MerPhaseTimes *times, int phase)
 {

@@ -25,6 +25,8 @@ void mer_phase_end(MerPhaseWatch *watch, const char *phase, int epoch, int epoch
 
 /* Adds what the sittings before left in the clock file. */
 void mer_phase_recall(MerPhaseTimes *times, const char *clock_path);
+/* Of epochs that the log does not have, as a run was killed before it wrote them, and makes them again, there are none. */
+void mer_phase_limit(MerPhaseTimes *times, const char *log_path);
 /* `training` of a summary; nothing if there was none. */
 void mer_phase_write(const MerPhaseTimes *times, MerJson *json);
 

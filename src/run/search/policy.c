@@ -140,6 +140,11 @@ MerStatus mer_policy_check(const MerTaskSearch *s, MerError *error)
             "each with other knobs",
             path);
     }
+    return mer_policy_check_file(path, error);
+}
+
+MerStatus mer_policy_check_file(const char *path, MerError *error)
+{
     bool is_new = access(path, F_OK) != 0;
     /* what is there stays until there is something better */
     int descriptor = mer_descriptor_open(path, O_WRONLY | O_CREAT | O_APPEND);

@@ -420,11 +420,15 @@ static MerStatus end_by_time(MerTaskSearch *s, MerError *error)
     if (strcmp(result->stopped, "time") != 0) {
         return MER_OK;
     }
+    if (s->end) {
+        memcpy(result->spent, s->end->spent, sizeof result->spent);
+    }
     if (s->end && !isnan(s->end->bound.value)) {
         result->bound = s->end->bound;
         mer_run_set_gap(&run->objective, result);
     }
-    MerLogEnd end = {mer_run_search_number(run, s->task), run->trials, result->bound};
+    MerLogEnd end = {mer_run_search_number(run, s->task), run->trials, result->bound, {0}};
+    memcpy(end.spent, result->spent, sizeof end.spent);
     return mer_log_end_write(&run->log, &end, s->task->index, error);
 }
 
@@ -447,7 +451,9 @@ static MerStatus search(MerTaskSearch *s, MerError *error)
     mer_assess_end(s);
     mer_generations_end(s->task);
     MER_TRY(end_by_time(s, error));
-    MER_TRY(mer_policy_save(s, error));
+    if (s->run->late.status == MER_OK) {
+        mer_policy_save(s, &s->run->late);
+    }
     show_progress(s, true);
     return MER_OK;
 }

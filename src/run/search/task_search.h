@@ -139,7 +139,7 @@ MerStatus mer_policy_save(const MerTaskSearch *s, MerError *error);
  * being asked all over again.
  * At most every few seconds, if the optimizer can be saved and the run has a directory. */
 MerStatus mer_checkpoint_save(MerTaskSearch *s, MerError *error);
-/* On resume: reads the log up to the saved state, loads it, and goes on writing from there. */
+/* On resume: reads the log up to the saved state, and loads it; the rest of the log is replayed. */
 MerStatus mer_checkpoint_restore(MerTaskSearch *s, bool *is_restored, MerError *error);
 
 /* warm.c: the best points of an earlier run, told to the optimizer before its first ask.

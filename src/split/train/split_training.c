@@ -446,7 +446,9 @@ static MerStatus train_float(MerTrain *t, MerPool *pool, MerNotes *notes, MerTal
     MerStatus              status = MER_OK;
     for (int e = 0; e < rule.epochs && status == MER_OK && !mer_is_cancelled(notes); e++) {
         status = mer_training_epoch(training, e, NULL, notes, &tallies[e], error);
-        note_epoch(notes, &tallies[e], e + 1, rule.epochs);
+        if (!mer_training_is_cut(training)) {
+            note_epoch(notes, &tallies[e], e + 1, rule.epochs);
+        }
     }
     mer_training_free(training);
     mer_tape_free(tape);
