@@ -8,6 +8,7 @@
 #include "mercator/json.h"
 #include "mercator/registry.h"
 #include "report/tables/table.h"
+#include "run/experiment/cells.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -473,6 +474,13 @@ MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena 
     spec->command = request->command;
     spec->resume = request->resume != NULL;
     spec->force = request->force;
+    if (!spec->resume && !spec->force && mer_cell_is_stopped(spec, arena)) {
+        spec->resume = true;
+        mer_request_warn(NULL, mer_arena_format(arena,
+                                                "%s holds this run, which has not ended: it goes "
+                                                "on; --force begins anew",
+                                                spec->directory));
+    }
     mer_progress_begin(&shown.progress, request->quiet ? NULL : stderr);
     mer_cli_catch_interrupts();
     MerStatus status = mer_run(spec, &hooks, arena, result, error);

@@ -1,7 +1,7 @@
 /* The table of a hardware sweep. */
 #include "cli/sweep.h"
 
-#include "base/csv.h"
+#include "base/csv_cell.h"
 #include "base/file.h"
 #include "base/output.h"
 #include "base/terminal.h"

@@ -180,7 +180,7 @@ function lineOf(group, number, name) {
   return { name, points: curveOf(group, number).map(({ x, y }) => [x, natural(y, group[0].objective)]) };
 }
 
-/** What tells these runs apart besides their platform and seed: "annealing, budget 2000"; "" where nothing does. */
+/** what tells these runs apart, beside what they share with all others; "" where nothing does */
 function methodNames(runs) {
   const methods = methodsOf(runs);
   const names = new Map(methods.flatMap((method) => method.runs.map((run) => [run, method.name])));

@@ -1,7 +1,7 @@
 /* Mappings in the forms that other tools read. */
 #include "map/export/map_export.h"
 
-#include "base/csv.h"
+#include "base/csv_cell.h"
 #include "layer/directive_format.h"
 #include "layer/op_format.h"
 #include "map/directives/directives.h"

@@ -1,7 +1,7 @@
 /* Trials of runs as CSV (RFC 4180 quoting, lines end in a newline). */
 #include "report/tables/csv.h"
 
-#include "base/csv.h"
+#include "base/csv_cell.h"
 #include "base/json_read.h"
 #include "base/output.h"
 #include "mercator/metric.h"

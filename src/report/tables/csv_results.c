@@ -1,7 +1,7 @@
 /* Results of many runs as one table: a row per task, and the total. */
 #include "report/tables/csv.h"
 
-#include "base/csv.h"
+#include "base/csv_cell.h"
 #include "base/json_read.h"
 #include "base/output.h"
 #include "mercator/metric.h"

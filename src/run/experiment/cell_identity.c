@@ -2,10 +2,13 @@
  * brought to one text, so that an experiment finds its finished cells under any name. */
 #include "run/experiment/cells.h"
 
+#include "base/file.h"
 #include "base/json_read.h"
+#include "base/memory.h"
 #include "run/internal.h"
 #include "run/log/header.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const keys[] = {
@@ -89,4 +92,41 @@ const char *mer_cell_difference(const char *header, const MerRunSpec *spec, MerA
     cJSON_Delete(was);
     cJSON_Delete(now);
     return option ? option : key;
+}
+
+/* Trials at the start of the log, and no summary of a whole run. */
+static bool is_stopped(const char *directory, MerArena *arena)
+{
+    enum { START = 1 << 20, SUMMARY = 1 << 28 };
+    char       *log = mer_heap_zeroed(START + 1, 1), *text;
+    size_t      size;
+    const char *stopped = "interrupted";
+    bool        has_trials =
+        mer_file_peek(mer_arena_format(arena, "%s/run.jsonl", directory), log, START) > 0 &&
+        strstr(log, "\n{\"type\":\"trial\"") != NULL;
+    cJSON *summary = NULL;
+    free(log);
+    if (has_trials && mer_file_read(mer_arena_format(arena, "%s/summary.json", directory), SUMMARY,
+                                    arena, &text, &size, NULL) == MER_OK) {
+        summary = cJSON_Parse(text);
+        stopped = mer_json_get_text(summary, "stopped", "");
+    }
+    bool is_open = has_trials && strcmp(stopped, "interrupted") == 0;
+    cJSON_Delete(summary);
+    return is_open;
+}
+
+bool mer_cell_is_stopped(const MerRunSpec *spec, MerArena *arena)
+{
+    char *header = NULL;
+    bool  is_whole;
+    if (!spec->directory ||
+        mer_file_first_line(mer_arena_format(arena, "%s/run.jsonl", spec->directory), arena,
+                            &header, &is_whole, NULL) != MER_OK ||
+        !header) {
+        return false;
+    }
+    const char *before = mer_cell_identity_of(header, arena);
+    return before && strcmp(before, mer_cell_identity(spec, arena)) == 0 &&
+           is_stopped(spec->directory, arena);
 }

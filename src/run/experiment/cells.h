@@ -31,5 +31,7 @@ const char *mer_cell_identity(const MerRunSpec *spec, MerArena *arena);
 const char *mer_cell_identity_of(const char *header, MerArena *arena);
 /* The first key or option of that header in which a run of `spec` is another one, given that it is. */
 const char *mer_cell_difference(const char *header, const MerRunSpec *spec, MerArena *arena);
+/* Does the folder of `spec` hold this run, begun and not ended? */
+bool mer_cell_is_stopped(const MerRunSpec *spec, MerArena *arena);
 
 #endif

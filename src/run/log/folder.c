@@ -5,7 +5,6 @@
 #include "base/descriptor.h"
 #include "base/file.h"
 #include "base/json_read.h"
-#include "base/memory.h"
 #include "run/experiment/cells.h"
 #include "run/log/clock.h"
 
@@ -155,27 +154,6 @@ static const char *what_differs(const MerRunState *run, const char *header)
                                    mer_cell_difference(header, spec, run->arena));
 }
 
-/* Has the run before evaluated something and not come to its end? */
-static bool is_unfinished(const MerRunState *run)
-{
-    enum { START = 1 << 20 };
-    char  *log = mer_heap_zeroed(START + 1, 1), *text;
-    size_t size;
-    bool   has_trials = mer_file_peek(path_of(run, "run.jsonl"), log, START) > 0 &&
-                      strstr(log, "\n{\"type\":\"trial\"") != NULL;
-    const char *stopped = "interrupted";
-    cJSON      *summary = NULL;
-    free(log);
-    if (has_trials && mer_file_read(path_of(run, "summary.json"), MAX_SUMMARY, run->arena, &text,
-                                    &size, NULL) == MER_OK) {
-        summary = cJSON_Parse(text);
-        stopped = mer_json_get_text(summary, "stopped", "");
-    }
-    bool is_open = has_trials && strcmp(stopped, "interrupted") == 0;
-    cJSON_Delete(summary);
-    return is_open;
-}
-
 static MerStatus check_owner(MerRunState *run, const char *header, MerError *error)
 {
     const MerRunSpec *spec = run->spec;
@@ -192,12 +170,6 @@ static MerStatus check_owner(MerRunState *run, const char *header, MerError *err
                              "%s holds the results of another command (%s); choose another folder "
                              "with -o DIR, or replace them with --force",
                              spec->directory, what_differs(run, header));
-    }
-    if (!spec->force && is_unfinished(run)) {
-        return mer_error_set(error, MER_INVALID,
-                             "%s holds this run, which has not ended: --resume %s goes on, --force "
-                             "begins anew",
-                             spec->directory, spec->directory);
     }
     return MER_OK;
 }

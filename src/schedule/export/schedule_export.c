@@ -1,6 +1,6 @@
 /* Files of a finished schedule: schedule.csv, requests.csv, trace.json and jobtable.json, made from how the
  * evaluator plays a plan (docs/scheduling.md, "Outputs"). */
-#include "base/csv.h"
+#include "base/csv_cell.h"
 #include "base/trace_events.h"
 #include "mercator/export.h"
 #include "mercator/text.h"

@@ -2,7 +2,7 @@
  * also its numbers), `split.csv` for tables. */
 #include "split/export/deployment.h"
 
-#include "base/csv.h"
+#include "base/csv_cell.h"
 #include "base/option_json.h"
 #include "base/yaml_need.h"
 #include "mercator/import.h"

@@ -1,4 +1,4 @@
-#include "base/csv.h"
+#include "base/csv_cell.h"
 
 void mer_csv_cell(FILE *file, const char *text)
 {

@@ -1,6 +1,6 @@
 /* Cells of comma-separated tables. */
-#ifndef MERCATOR_BASE_CSV_H
-#define MERCATOR_BASE_CSV_H
+#ifndef MERCATOR_BASE_CSV_CELL_H
+#define MERCATOR_BASE_CSV_CELL_H
 
 #include <stdio.h>
 
