@@ -105,7 +105,8 @@ static int open_beside(struct MerOutputPart *part, size_t size, const char *path
 {
     int descriptor = -1;
     for (int n = 0; n < MOST_BESIDE && descriptor < 0 && (n == 0 || errno == EEXIST); n++) {
-        snprintf(part->name, size, n == 0 ? "%s.part%ld" : "%s.part%ld-%d", path, (long)getpid(), n);
+        snprintf(part->name, size, n == 0 ? "%s.part%ld" : "%s.part%ld-%d", path, (long)getpid(),
+                 n);
         descriptor = mer_descriptor_open(part->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
     }
     return descriptor;

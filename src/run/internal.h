@@ -60,7 +60,7 @@ typedef struct MerRunState {
     /* the optimizer kept open across tasks when it can move on (next_task), else reopened */
     void     *optimizer;
     MerArena *optimizer_arena;
-    MerError  late;      /* of a policy that could not be saved: all else is written before it is told */
+    MerError  late; /* of a policy that could not be saved: all else is written before it is told */
     char      apart[64]; /* threads read what is above, and this changes with every trial: */
     int64_t   trials;    /* of the whole run */
 } MerRunState;

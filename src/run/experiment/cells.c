@@ -342,20 +342,21 @@ static MerStatus check_files(const MerCells *cells, MerError *error)
     for (int i = 1; i < cells->count; i++) {
         const char *policy = cells->specs[i].save_policy;
         if (policy && first->save_policy && strcmp(policy, first->save_policy) == 0) {
-            return mer_error_set(error, MER_INVALID,
-                                 "--save-policy %s: each of these %d runs would write it; give it to "
-                                 "one run, or let --train make one policy",
-                                 policy, cells->count);
+            return mer_error_set(
+                error, MER_INVALID,
+                "--save-policy %s: each of these %d runs would write it; give it to "
+                "one run, or let --train make one policy",
+                policy, cells->count);
         }
     }
     for (int e = 0; cells->count > 1 && e < first->export_count; e++) {
         const MerExportRequest *request = &first->exports[e];
         if (request->path) {
-            return mer_error_set(error, MER_INVALID,
-                                 "--export %s=%s: each of these %d runs would write it; --export %s "
-                                 "writes a file into the folder of each run",
-                                 request->type->name, request->path, cells->count,
-                                 request->type->name);
+            return mer_error_set(
+                error, MER_INVALID,
+                "--export %s=%s: each of these %d runs would write it; --export %s "
+                "writes a file into the folder of each run",
+                request->type->name, request->path, cells->count, request->type->name);
         }
     }
     return MER_OK;
