@@ -99,12 +99,10 @@ static uint64_t log_hash(MerRunState *run)
     return run->log_hash;
 }
 
-MerStatus mer_checkpoint_save(MerTaskSearch *s, MerError *error)
+static MerStatus save(MerTaskSearch *s, MerError *error)
 {
     MerRunState *run = s->run;
-    double interval = run->spec->checkpoint_s > 0 ? run->spec->checkpoint_s : DEFAULT_INTERVAL_S;
-    bool   is_due = mer_clock() - run->last_checkpoint >= interval;
-    if (!s->type->save || !run->spec->directory || run->log.is_replay || !is_due || s->assessment) {
+    if (!s->type->save || !run->spec->directory || run->log.is_replay || s->assessment) {
         return MER_OK;
     }
     MER_TRY(mer_runlog_sync(&run->log, error));
@@ -127,6 +125,19 @@ MerStatus mer_checkpoint_save(MerTaskSearch *s, MerError *error)
     MER_TRY(status);
     run->last_checkpoint = mer_clock();
     return MER_OK;
+}
+
+MerStatus mer_checkpoint_save(MerTaskSearch *s, MerError *error)
+{
+    const MerRunState *run = s->run;
+    double interval = run->spec->checkpoint_s > 0 ? run->spec->checkpoint_s : DEFAULT_INTERVAL_S;
+    return mer_clock() - run->last_checkpoint >= interval ? save(s, error) : MER_OK;
+}
+
+MerStatus mer_checkpoint_end(MerTaskSearch *s, MerError *error)
+{
+    bool is_carried = s->type->next_task && s->task->index + 1 < s->run->task_count;
+    return is_carried ? save(s, error) : MER_OK;
 }
 
 /* Takes the trials that the log holds up to the saved state. */

@@ -420,6 +420,7 @@ static MerStatus end_by_time(MerTaskSearch *s, MerError *error)
     if (strcmp(result->stopped, "time") != 0) {
         return MER_OK;
     }
+    MER_TRY(mer_checkpoint_end(s, error));
     if (s->end) {
         memcpy(result->spent, s->end->spent, sizeof result->spent);
     }
