@@ -19,7 +19,8 @@ while read -r problem; do
     says "shown/$problem/run.jsonl" '"type":"summary"'
     says "shown/$problem/summary.json" '"feasible":true'
     seconds=$(sed 's/.*"wall_s":\([0-9]*\).*/\1/' "shown/$problem/summary.json")
-    test "$seconds" -lt 15 || { echo "$problem: $seconds s, expected less than 15" >&2; exit 1; }
+    # instrumented code takes several times as long
+    test "$seconds" -lt 15 || test -n "$MERCATOR_TEST_FLAGS" || { echo "$problem: $seconds s, expected less than 15" >&2; exit 1; }
     command=$(sed -n "s/^\\$ mercator \\($problem .*\\)/\\1/p" demo)
     # shellcheck disable=SC2086
     expect 0 "$MERCATOR" $command --no-report -o "again-$problem"
