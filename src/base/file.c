@@ -119,9 +119,12 @@ MerStatus mer_file_first_line(const char *path, MerArena *arena, char **line, bo
 {
     char  *text = NULL;
     size_t capacity = 0;
-    FILE  *file = mer_file_open(path);
     *line = NULL;
     *is_whole = false;
+    if (mer_file_is_stream(path)) { /* its first line may never end */
+        return MER_OK;
+    }
+    FILE *file = mer_file_open(path);
     if (!file) {
         bool is_absent = errno == ENOENT || errno == ENOTDIR;
         return is_absent
