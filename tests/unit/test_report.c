@@ -232,6 +232,18 @@ static void test_sparse_log_counts_the_trials_it_leaves_out(void **state)
     assert_int_equal(fixture->run.curves[1].evaluations[0], 21);
 }
 
+static void test_trials_before_the_end_of_a_task_are_its_own(void **state)
+{
+    Fixture *fixture = *state;
+    assert_int_equal(read_run(fixture,
+                              HEADER "{\"type\":\"trial\",\"index\":9,\"task\":0,\"score\":5}\n"
+                                     "{\"type\":\"end\",\"index\":40,\"task\":0}\n"
+                                     "{\"type\":\"trial\",\"index\":40,\"task\":1,\"score\":3}\n"),
+                     MER_OK);
+    assert_int_equal(fixture->run.curves[0].evaluations[1], 40);
+    assert_int_equal(fixture->run.curves[1].evaluations[0], 1);
+}
+
 static void test_long_curve_is_thinned_and_memory_stays_small(void **state)
 {
     enum { COUNT = 100000 };
@@ -555,6 +567,7 @@ int main(void)
         TEST(test_unknown_lines_epochs_and_blank_lines_are_passed_over),
         TEST(test_warm_and_cut_trials_do_not_make_the_best),
         TEST(test_sparse_log_counts_the_trials_it_leaves_out),
+        TEST(test_trials_before_the_end_of_a_task_are_its_own),
         TEST(test_long_curve_is_thinned_and_memory_stays_small),
         TEST(test_summary_file_wins_over_the_summary_line),
         TEST(test_broken_logs_are_refused_with_file_and_line),

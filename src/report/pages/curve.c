@@ -82,6 +82,13 @@ void mer_curve_add(MerCurveSet *set, int64_t index, int64_t task, double score)
     }
 }
 
+void mer_curve_end(MerCurveSet *set, int64_t index, int64_t task)
+{
+    if (index > set->next_index && task >= 0 && task < MER_CURVE_TASKS) {
+        mer_curve_add(set, index - 1, task, NAN);
+    }
+}
+
 void mer_curve_finish(const MerCurveSet *set, MerReportRun *run, MerArena *arena)
 {
     run->curve_count = set->count;

@@ -16,6 +16,8 @@ enum { MER_CURVE_TASKS = 1 << 16 };
 
 /* `score` NaN: the trial was infeasible or says nothing about the best. */
 void mer_curve_add(MerCurveSet *set, int64_t index, int64_t task, double score);
+/* The clock ended the task before trial `index`: what the log left out until then is its own. */
+void mer_curve_end(MerCurveSet *set, int64_t index, int64_t task);
 void mer_curve_finish(const MerCurveSet *set, MerReportRun *run, MerArena *arena);
 void mer_curve_free(MerCurveSet *set);
 

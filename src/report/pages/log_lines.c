@@ -14,7 +14,7 @@ enum { LINE_LIMIT = 256 << 20 }; /* a note may hold a large matrix; more than th
 
 static const char *type_name(MerSlice value)
 {
-    static const char *const names[] = {"header", "trial", "epoch", "note", "summary"};
+    static const char *const names[] = {"header", "trial", "epoch", "note", "end", "summary"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (value.length == strlen(names[i]) + 2 &&
             memcmp(value.text + 1, names[i], value.length - 2) == 0) {

@@ -32,7 +32,7 @@ typedef struct MerLogFile {
 typedef struct MerLogLine {
     const char *text; /* the whole line, valid until the next call */
     size_t      length;
-    /* "header", "trial", "epoch", "note", "summary", "" = unknown; NULL: the end */
+    /* "header", "trial", "epoch", "note", "end", "summary", "" = unknown; NULL: the end */
     const char *type;
     int64_t     index, task; /* -1 where absent or null */
     double      score;       /* NaN where absent or null */

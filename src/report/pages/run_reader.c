@@ -222,6 +222,8 @@ static MerStatus read_log(Reader *reader, const char *path, MerError *error)
                               path, (long long)log.line, line.text);
         } else if (strcmp(line.type, "trial") == 0) {
             status = take_trial(reader, &log, &line, error);
+        } else if (strcmp(line.type, "end") == 0) {
+            mer_curve_end(&reader->curves, line.index, line.task);
         } else if (strcmp(line.type, "epoch") != 0 && *line.type != '\0') {
             status = take_object(reader, &log, &line, error);
         }

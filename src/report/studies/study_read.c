@@ -268,13 +268,6 @@ static bool is_ended(const cJSON *summary)
     return summary && strcmp(mer_json_get_text(summary, "stopped", ""), "interrupted") != 0;
 }
 
-/* Here the clock ended a task: trials that the log left out until then are its own. */
-static bool ends_task(const MerLogLine *line)
-{
-    static const char start[] = "{\"type\":\"end\",";
-    return strncmp(line->text, start, sizeof start - 1) == 0;
-}
-
 static MerStatus read_run(Reader *reader, const char *directory, MerError *error)
 {
     MerLogFile   log;
@@ -296,8 +289,8 @@ static MerStatus read_run(Reader *reader, const char *directory, MerError *error
         } else if (strcmp(line.type, "trial") == 0 && !line.is_warm && line.task >= 0 &&
                    line.task < task_count) {
             mer_curve_add(&curves, line.index, line.task, line.is_cut ? NAN : line.score);
-        } else if (ends_task(&line) && line.index > curves.next_index) {
-            mer_curve_add(&curves, line.index - 1, line.task, NAN);
+        } else if (strcmp(line.type, "end") == 0) {
+            mer_curve_end(&curves, line.index, line.task);
         } else if (strcmp(line.type, "note") == 0 && line.task >= 0 && line.task < task_count) {
             take_view(reader, &line, name_of(header, "optimizer"), &facts[line.task]);
         } else if (strcmp(line.type, "summary") == 0) {
