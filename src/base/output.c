@@ -74,19 +74,26 @@ static ssize_t write_part(void *cookie, const char *data, size_t size)
     return 0;
 }
 
-/* The descriptor that a name such as /dev/stdout stands for, -1: none. It is written to where it is, also where it is a
+/* The descriptor that "-" or a name such as /dev/stdout stands for, -1: none. It is written to where it is, also where it is a
  * file: another name of that file must not be replaced, nor its contents. */
 static int standing_for(const char *path)
 {
-    char target[64] = "";
-    int  descriptor = -1;
-    if (readlink(path, target, sizeof target - 1) < 0 ||
-        sscanf(target, "/proc/self/fd/%d", &descriptor) != 1) {
-        if (sscanf(path, "/dev/fd/%d", &descriptor) != 1) {
-            sscanf(path, "/proc/self/fd/%d", &descriptor);
+    static const char *const forms[] = {"/proc/self/fd/%d%n", "/dev/fd/%d%n"};
+    char                     target[64] = "";
+    const char              *names[] = {target, path};
+    if (strcmp(path, "-") == 0) {
+        return STDOUT_FILENO;
+    }
+    bool is_link = readlink(path, target, sizeof target - 1) > 0;
+    for (int n = !is_link; n < 2; n++) {
+        for (int f = 0; f < 2; f++) {
+            int descriptor, length = 0;
+            if (sscanf(names[n], forms[f], &descriptor, &length) == 1 && !names[n][length]) {
+                return descriptor;
+            }
         }
     }
-    return descriptor;
+    return -1;
 }
 
 static int open_in_place(const char *path, int descriptor)

@@ -106,17 +106,18 @@ static void done(void *state, int index, const MerRunResult *result, const MerEr
 {
     Watch            *watch = state;
     const MerRunSpec *spec = &watch->specs[index];
+    mer_progress_end(&watch->progress); /* both lines may go to one terminal */
     if (error) {
-        watch->totals[index] =
-            (MerCellTotal){.total = {.value = NAN, .gap = NAN}, .has_failed = true};
-        mer_progress_end(&watch->progress);
         show_error(watch, index, error->message);
         watch->code = MER_EXIT_BAD;
+    }
+    if (error && !result->has_ended) {
+        watch->totals[index] =
+            (MerCellTotal){.total = {.value = NAN, .gap = NAN}, .has_failed = true};
         return;
     }
     const MerTaskResult *total = &result->total;
-    mer_progress_end(&watch->progress); /* both lines may go to one terminal */
-    bool was_stopped = total->stopped && strcmp(total->stopped, "interrupted") == 0;
+    bool                 was_stopped = total->stopped && strcmp(total->stopped, "interrupted") == 0;
     /* without what lives in the cell's own memory */
     watch->totals[index] = (MerCellTotal){.total = {.best = total->best,
                                                     .score = total->score,

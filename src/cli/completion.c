@@ -198,6 +198,7 @@ static void print_before(MerArena *arena)
     print_case("'list evaluators'", mer_cli_list_names("evaluators", arena));
     print_case("'list metrics'", mer_cli_list_names("metrics", arena));
     print_case("'completion completion'", "bash zsh");
+    printf("    'report --output'|'report -o'|'calibrate --output'|'calibrate -o') ;;\n");
     printf("    *' --resume'|*' --output'|*' -o') files=-d ;;\n");
 }
 

@@ -269,13 +269,19 @@ static void print_text(const MerEvaluation *evaluation, const MerRunResult *resu
 
 static MerStatus price(MerEvaluation *evaluation, MerRunResult *result, MerError *error)
 {
-    MER_TRY(mer_run_given(&evaluation->spec, evaluation->given, evaluation->count,
-                          evaluation->arena, result, error));
+    MerStatus status = mer_run_given(&evaluation->spec, evaluation->given, evaluation->count,
+                                     evaluation->arena, result, error);
+    if (status != MER_OK && !result->has_ended) {
+        return status;
+    }
     for (int t = 0; t < evaluation->count; t++) {
         MerYaml *body = evaluation->given[t].body;
-        MER_TRY(body ? mer_yaml_finish(body, error) : MER_OK);
+        if (body && mer_yaml_finish(body, error) != MER_OK) {
+            result->has_ended = false;
+            return MER_INVALID;
+        }
     }
-    return MER_OK;
+    return status;
 }
 
 static void print_help(void)
@@ -326,7 +332,7 @@ int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena 
 {
     MerEvaluateRequest request = {0};
     MerEvaluation      evaluation = {.arena = arena};
-    MerRunResult       result;
+    MerRunResult       result = {0};
     MerError           error = {0};
     int                code = parse(verb, count, arguments, arena, &request);
     if (code != MER_EXIT_DONE) {
@@ -340,8 +346,11 @@ int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena 
         return print_numbers(&request, arena);
     }
     if (check_folders(&request, arena, &error) != MER_OK ||
-        mer_evaluate_open(&evaluation, &request, &error) != MER_OK ||
-        price(&evaluation, &result, &error) != MER_OK) {
+        mer_evaluate_open(&evaluation, &request, &error) != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    bool is_priced = price(&evaluation, &result, &error) == MER_OK;
+    if (!is_priced && !result.has_ended) {
         return mer_cli_fail(&error);
     }
     if (request.json) {
@@ -349,5 +358,5 @@ int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena 
     } else {
         print_text(&evaluation, &result);
     }
-    return MER_EXIT_DONE;
+    return is_priced ? MER_EXIT_DONE : mer_cli_fail(&error); /* of an exporter */
 }

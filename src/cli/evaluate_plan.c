@@ -218,13 +218,14 @@ static MerStatus check_hash(MerYaml *input, uint64_t hash, const char *what, Mer
 }
 
 /* Relative paths, those within a list of jobs too, are also looked for where the run was started. */
-static MerStatus import_workload(const MerYaml *root, const char *path,
+static MerStatus import_workload(const MerYaml *root, const char *path, bool is_given,
                                  const MerImportOptions *options, MerArena *arena, MerGraph **graph,
                                  MerError *error)
 {
     MerStatus   status = mer_graph_import(path, options, arena, graph, error);
-    const char *start = status == MER_OK ? NULL : mer_cli_start_of(beside(root, ".", arena), arena);
-    int         here = start ? open(".", O_RDONLY | O_CLOEXEC) : -1;
+    const char *start =
+        status == MER_OK || is_given ? NULL : mer_cli_start_of(beside(root, ".", arena), arena);
+    int here = start ? open(".", O_RDONLY | O_CLOEXEC) : -1;
     if (here >= 0 && chdir(start) == 0) {
         bool is_found = mer_graph_import(path, options, arena, graph, NULL) == MER_OK;
         status = is_found ? MER_OK : status;
@@ -261,7 +262,8 @@ static MerStatus read_workload(MerEvaluation *evaluation, const MerEvaluateReque
     MerImportOptions options = {0};
     MerTexts         dims = {request->dim_count, request->dims};
     MER_TRY(mer_experiment_dims(&dims, &options, evaluation->arena, error));
-    if (import_workload(root, path, &options, evaluation->arena, &graph, &why) != MER_OK) {
+    if (import_workload(root, path, request->workload != NULL, &options, evaluation->arena, &graph,
+                        &why) != MER_OK) {
         return mer_yaml_error(input, error, "cannot read the workload of this plan: %s%s",
                               why.message, request->workload ? "" : "; give --workload FILE");
     }

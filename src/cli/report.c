@@ -79,6 +79,11 @@ static MerStatus keep_ended(const Request *request, MerArena *arena, const char 
 {
     int kept = 0, all = *count;
     for (int r = 0; r < all; r++) {
+        size_t length = strlen(runs[r]);
+        if (length > 6 && strcmp(runs[r] + length - 6, ".jsonl") == 0) {
+            return mer_error_set(error, MER_INVALID, "%s is a log, expected the folder of its run",
+                                 runs[r]);
+        }
         if (access(mer_arena_format(arena, "%s/summary.json", runs[r]), F_OK) == 0) {
             runs[kept++] = runs[r];
         }
@@ -96,15 +101,9 @@ static MerStatus keep_ended(const Request *request, MerArena *arena, const char 
     return MER_OK;
 }
 
-/* "-" is the standard output, as of other programs. */
-static const char *place_of(const char *path)
-{
-    return strcmp(path, "-") == 0 ? "/dev/stdout" : path;
-}
-
 static void tell(const char *path, const char *what, int count)
 {
-    if (path == place_of(path)) {
+    if (strcmp(path, "-") != 0 && strncmp(path, "/dev/", 5) != 0) { /* the table alone */
         printf("%s: the %s of %d run%s\n", path, what, count, count == 1 ? "" : "s");
     }
 }
@@ -123,10 +122,12 @@ static MerStatus carry_out(const Request *request, MerArena *arena, MerError *er
                                ? mer_arena_format(arena, "%s/report.html", request->runs[0])
                                : "report.html";
         MER_TRY(mer_report_page(runs, count, NULL, path, arena, error));
-        printf("%s\n", path);
+        if (strcmp(path, "-") != 0) {
+            printf("%s\n", path);
+        }
     }
     if (request->csv) {
-        MER_TRY(mer_report_csv(runs, count, place_of(request->csv), arena, error));
+        MER_TRY(mer_report_csv(runs, count, request->csv, arena, error));
         tell(request->csv, "trials", count);
     }
     if (request->results || request->metrics) {
@@ -137,7 +138,7 @@ static MerStatus carry_out(const Request *request, MerArena *arena, MerError *er
                                   error);
     }
     if (request->results) {
-        MER_TRY(mer_report_results(runs, count, place_of(request->results), error));
+        MER_TRY(mer_report_results(runs, count, request->results, error));
         tell(request->results, "results", count);
     }
     return MER_OK;

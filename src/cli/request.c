@@ -323,6 +323,7 @@ int mer_request_parse(const MerVerb *verb, const char *problem, int count, char 
 int mer_request_expand(MerRequest *request, MerRunSpec **specs, int *count)
 {
     MerError error = {0};
+    request->experiment.keeps_equal = request->train; /* a network may be visited twice */
     return mer_experiment_expand(&request->experiment, specs, count, mer_request_warn, NULL,
                                  &error) == MER_OK
                ? MER_EXIT_DONE

@@ -59,3 +59,13 @@ one_line err
 says err 'net.csv'
 says out 'proven optimal'
 test -s late/summary.json && test -s late/report.html && test -s new/deep/nest.txt
+expect 1 "$MERCATOR" evaluate late --export nest_text=net.csv/y
+says out 'recorded in the plan file'
+one_line err
+# Of several runs, too: their results are there, and the command given again is not done with them.
+for again in 1 2; do
+    expect 1 "$MERCATOR" split resnet8 --platform diana --export split_c --optimizer random --budget 5 --seed 1-2 --quiet -o untrained
+    test "$(grep -c '^untrained/00[12]: resnet8' out)" -eq 2
+    says err 'trains no network'
+done
+test -s untrained/report.html

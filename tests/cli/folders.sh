@@ -161,6 +161,13 @@ rm open/summary.json
 expect 0 "$MERCATOR" $run --budget 300 -o open --force
 is_silent err
 cmp lines open/run.jsonl
+rm open/summary.json
+head -n 2 lines >open/run.jsonl # so does one that has no trial yet
+expect 0 "$MERCATOR" $run --budget 300 -o open
+says err 'it goes on'
+cmp lines open/run.jsonl
+expect 1 "$MERCATOR" $run --total-budget 300 -o open # another command
+says err 'open holds the results of another command'
 expect 1 "$MERCATOR" $run --budget 20 --seed 1-2 -o open
 says err 'open holds a single run, expected an empty folder or one of several runs'
 expect 0 "$MERCATOR" $run --budget 20 --seed 1-2 -o several

@@ -57,7 +57,7 @@ says err 'no/such/folder/policy: cannot write'
 mkdir gone
 $map --select 5 --optimizer marl --time 3 --save-policy gone/policy -o late >out 2>err &
 process=$!
-while ! grep -qs '"type":"trial"' late/run.jsonl; do
+while ! grep -qs '"type":"trial"' late/run.jsonl && kill -0 $process; do
     sleep 0.02
 done
 rmdir gone

@@ -136,6 +136,13 @@ for time in '0.2 --select 2' '0.4 --select 2' '0.2 --select 1-3' '0.3 --select 1
     cmp before tuned/run.jsonl
 done
 
+for optimizer in marl a2c reinforce chameleon; do
+    expect 0 "$MERCATOR" map resnet18 --select 2-3 --optimizer $optimizer --time 0.3 --quiet --no-report --force -o carried
+    cp carried/run.jsonl before
+    expect 0 "$MERCATOR" map --resume carried --quiet --no-report
+    cmp before carried/run.jsonl
+done
+
 # Where equal plans count once, the first one is priced, too.
 expect 0 "$MERCATOR" place resnet8 --count distinct --optimizer annealing --time 1e-9 --quiet --no-report -o once
 says out '1 evaluation in'

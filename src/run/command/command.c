@@ -212,8 +212,7 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
     struct Place *place = take(state->crew);
     mer_cost_clear(cost);
     if (!place) {
-        mer_cost_refuse(cost,
-                        "crash: given up, the command failed %d times and gave no valid answer",
+        mer_cost_refuse(cost, "crash: given up, the command failed %d times and gave no answer",
                         HOPELESS);
         return;
     }
@@ -227,7 +226,7 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
         mer_worker_stop(&place->worker, 0);
     }
     mer_json_free(&json);
-    give_back(state->crew, place, is_answer);
+    give_back(state->crew, place, place->worker.answer != NULL); /* whatever it said */
 }
 
 static bool needs_check(const void *opened)

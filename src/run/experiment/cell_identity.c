@@ -4,17 +4,16 @@
 
 #include "base/file.h"
 #include "base/json_read.h"
-#include "base/memory.h"
 #include "run/internal.h"
 #include "run/log/header.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *const keys[] = {
-    "version", "problem", "workload", "platform",     "optimizer", "objective", "seed",
-    "budget",  "time_s",  "gap",      "total_time_s", "pareto",    "batch",     "legality",
-    "warm",    "policy",  "fixed",    "count",        "log",       "rounds",    "assess"};
+    "version", "problem", "workload",     "platform", "optimizer", "objective",  "seed", "budget",
+    "time_s",  "gap",     "total_time_s", "pareto",   "batch",     "legality",   "warm", "policy",
+    "fixed",   "count",   "log",          "rounds",   "assess",    "task_budget"};
 
 static const char *add(const char *identity, const cJSON *item, MerArena *arena)
 {
@@ -94,39 +93,37 @@ const char *mer_cell_difference(const char *header, const MerRunSpec *spec, MerA
     return option ? option : key;
 }
 
-/* Trials at the start of the log, and no summary of a whole run. */
-static bool is_stopped(const char *directory, MerArena *arena)
+/* No summary, or one of a run that was interrupted. */
+static bool is_open(const char *directory, MerArena *arena)
 {
-    enum { START = 1 << 20, SUMMARY = 1 << 28 };
-    char       *log = mer_heap_zeroed(START + 1, 1), *text;
+    enum { SUMMARY = 1 << 28 };
+    char       *text;
     size_t      size;
-    const char *stopped = "interrupted";
-    bool        has_trials =
-        mer_file_peek(mer_arena_format(arena, "%s/run.jsonl", directory), log, START) > 0 &&
-        strstr(log, "\n{\"type\":\"trial\"") != NULL;
-    cJSON *summary = NULL;
-    free(log);
-    if (has_trials && mer_file_read(mer_arena_format(arena, "%s/summary.json", directory), SUMMARY,
-                                    arena, &text, &size, NULL) == MER_OK) {
-        summary = cJSON_Parse(text);
-        stopped = mer_json_get_text(summary, "stopped", "");
+    const char *path = mer_arena_format(arena, "%s/summary.json", directory);
+    if (mer_file_read(path, SUMMARY, arena, &text, &size, NULL) != MER_OK) {
+        return true;
     }
-    bool is_open = has_trials && strcmp(stopped, "interrupted") == 0;
+    cJSON *summary = cJSON_Parse(text);
+    bool   is_stopped = strcmp(mer_json_get_text(summary, "stopped", ""), "interrupted") == 0;
     cJSON_Delete(summary);
-    return is_open;
+    return is_stopped;
 }
 
 bool mer_cell_is_stopped(const MerRunSpec *spec, MerArena *arena)
 {
-    char *header = NULL;
-    bool  is_whole;
-    if (!spec->directory ||
-        mer_file_first_line(mer_arena_format(arena, "%s/run.jsonl", spec->directory), arena,
-                            &header, &is_whole, NULL) != MER_OK ||
-        !header) {
+    const MerOptimizerClass *type = spec->optimizer;
+    char                    *header = NULL;
+    bool                     is_whole;
+    struct stat              about;
+    const char              *log =
+        spec->directory ? mer_arena_format(arena, "%s/run.jsonl", spec->directory) : "";
+    bool is_clocked = type->is_clocked && type->is_clocked(mer_run_optimizer_options(spec, arena));
+    if (is_clocked || stat(log, &about) != 0 ||
+        mer_file_first_line(log, arena, &header, &is_whole, NULL) != MER_OK || !header ||
+        about.st_size <= (off_t)strlen(header) + 1) { /* nothing was done */
         return false;
     }
     const char *before = mer_cell_identity_of(header, arena);
     return before && strcmp(before, mer_cell_identity(spec, arena)) == 0 &&
-           is_stopped(spec->directory, arena);
+           is_open(spec->directory, arena);
 }

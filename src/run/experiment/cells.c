@@ -275,13 +275,16 @@ static void run_cell(Batch *batch, int index)
     MerRunSpec *spec = &batch->cells->specs[index];
     Outcome     outcome = {.arena = mer_arena_new()};
     bool        is_known = batch->is_begun[index] && !batch->is_new[index];
-    if (!is_known || !take_finished(spec, outcome.arena, &outcome.result)) {
+    /* files that were asked for may be missing, or wanted now only */
+    if (!is_known || spec->export_count > 0 ||
+        !take_finished(spec, outcome.arena, &outcome.result)) {
         MerRunHooks hooks = {batch, is_cancelled, NULL, warn_once};
         spec->command = batch->cells->command;
         spec->resume = is_known;
         spec->threads = batch->threads_each;
         MerStatus status = mer_run(spec, &hooks, outcome.arena, &outcome.result, &outcome.error);
-        if (status == MER_INVALID && is_known) { /* the log of another version: it begins anew */
+        if (status == MER_INVALID && is_known &&
+            !outcome.result.has_ended) { /* the log of another version: it begins anew */
             spec->resume = false;
             status = mer_run(spec, &hooks, outcome.arena, &outcome.result, &outcome.error);
         }

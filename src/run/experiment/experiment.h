@@ -62,6 +62,7 @@ typedef struct MerExperiment {
     MerReference  evaluator_options; /* keys given as flags: added to every evaluator */
     MerSweep      sweeps[MER_MAX_SWEEPS];
     int           sweep_count;
+    bool          keeps_equal; /* runs that are the same as others are made, too */
 } MerExperiment;
 
 void mer_experiment_init(MerExperiment *experiment, const char *problem, MerArena *arena);

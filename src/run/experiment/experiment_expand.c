@@ -506,7 +506,7 @@ static MerStatus expand(const MerExperiment *experiment, MerRunSpec **specs, int
         /* an optimizer with a budget of its own is run once, not once per budget of the others */
         *count += !(e.has_own_budget && at[MER_AXIS_BUDGET] > 0);
     }
-    *count = drop_equal(&e, *specs, *count);
+    *count = experiment->keeps_equal ? *count : drop_equal(&e, *specs, *count);
     return MER_OK;
 }
 

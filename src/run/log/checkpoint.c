@@ -134,9 +134,11 @@ MerStatus mer_checkpoint_save(MerTaskSearch *s, MerError *error)
     return mer_clock() - run->last_checkpoint >= interval ? save(s, error) : MER_OK;
 }
 
-MerStatus mer_checkpoint_end(MerTaskSearch *s, MerError *error)
+MerStatus mer_checkpoint_begin(MerTaskSearch *s, MerError *error)
 {
-    bool is_carried = s->type->next_task && s->task->index + 1 < s->run->task_count;
+    int  before = s->task->index - 1;
+    bool is_carried = s->type->next_task && before >= 0 && s->run->result->tasks[before].stopped &&
+                      strcmp(s->run->result->tasks[before].stopped, "time") == 0;
     return is_carried ? save(s, error) : MER_OK;
 }
 

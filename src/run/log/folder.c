@@ -76,7 +76,10 @@ const char *mer_folder_left_part(const char *name, MerArena *arena)
     }
     char *end;
     long  writer = strtol(part + sizeof mark - 1, &end, 10);
-    bool  is_left = *end == '\0' && kill((pid_t)writer, 0) != 0 && errno == ESRCH;
+    if (*end == '-' && isdigit(end[1])) { /* of another thread */
+        strtol(end + 1, &end, 10);
+    }
+    bool is_left = *end == '\0' && kill((pid_t)writer, 0) != 0 && errno == ESRCH;
     return is_left ? mer_arena_text_n(arena, name, (size_t)(part - name)) : NULL;
 }
 

@@ -212,13 +212,19 @@ static void write_summary(MerRunState *run, MerJson *json)
     mer_json_end_object(json);
 }
 
+/* Seconds as clock.jsonl has them, so that the sum of its sittings is the same number again. */
+static double micros(double seconds)
+{
+    return round(seconds * 1e6) / 1e6;
+}
+
 MerStatus mer_run_summary(MerRunState *run, MerError *error)
 {
     MerRunResult *result = run->result;
     MER_TRY(write_summary_line(run, error));
     double now = mer_clock();
-    double own = now - run->started - mer_deadline_followed(run, now);
-    result->wall_s = round((run->before.wall_s + own) * 1e6) / 1e6; /* as the clock has it */
+    double own = micros(now - run->started) - micros(mer_deadline_followed(run, now));
+    result->wall_s = micros(run->before.wall_s + own);
     mer_deadline_tick(run, now);
     MerJson json = {0};
     write_summary(run, &json);

@@ -106,6 +106,7 @@ static MerStatus price_all(MerRunState *run, MerGivenPlan *given, int count, Mer
     mer_run_add_up(run);
     MerError late = {0};
     MER_TRY(mer_run_export(run, &late, error));
+    run->result->has_ended = true;
     return late.status == MER_OK ? MER_OK : mer_error_set(error, late.status, "%s", late.message);
 }
 

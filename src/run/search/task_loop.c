@@ -420,7 +420,6 @@ static MerStatus end_by_time(MerTaskSearch *s, MerError *error)
     if (strcmp(result->stopped, "time") != 0) {
         return MER_OK;
     }
-    MER_TRY(mer_checkpoint_end(s, error));
     if (s->end) {
         memcpy(result->spent, s->end->spent, sizeof result->spent);
     }
@@ -442,6 +441,7 @@ static MerStatus search(MerTaskSearch *s, MerError *error)
         take_proof(s); /* a state saved at the very end leaves nothing to ask */
     } else {
         MER_TRY(warm_up(s, error));
+        MER_TRY(mer_checkpoint_begin(s, error));
     }
     mer_generations_begin(s->run, s->task);
     mer_assess_begin(s);

@@ -139,9 +139,9 @@ MerStatus mer_policy_save(const MerTaskSearch *s, MerError *error);
  * being asked all over again.
  * At most every few seconds, if the optimizer can be saved and the run has a directory. */
 MerStatus mer_checkpoint_save(MerTaskSearch *s, MerError *error);
-/* Where the time ends a search: what the last ask has learned is carried to the next task, and a resumed run does not ask
- * it again. Before the line `end`. */
-MerStatus mer_checkpoint_end(MerTaskSearch *s, MerError *error);
+/* Where the time has ended the search before: what its last ask has learned is carried here, and a resumed run does not
+ * ask it again. Behind the line `end`, and behind `next_task`, so that no proposal waits for its trial. */
+MerStatus mer_checkpoint_begin(MerTaskSearch *s, MerError *error);
 /* On resume: reads the log up to the saved state, and loads it; the rest of the log is replayed. */
 MerStatus mer_checkpoint_restore(MerTaskSearch *s, bool *is_restored, MerError *error);
 
