@@ -129,7 +129,9 @@ function whatIsFound(runs) {
   const behind = ({ name, median, scores }) => {
     const p = rankTest(scores, first.scores);
     const isTested = Math.min(scores.length, first.scores.length) > 2;
-    return `${name} ${percent(gapOf(median, first.median, runs[0].objective))} behind${isTested ? ` (p ${p < 0.001 ? "< 0.001" : `= ${p.toFixed(3)}`})` : ""}`;
+    if (median === first.median) return `${name} as good`;
+    const gap = gapOf(median, first.median, runs[0].objective); // null: to a best of 0
+    return `${name} ${gap === null ? "" : `${percent(gap)} `}behind${isTested ? ` (p ${p < 0.001 ? "< 0.001" : `= ${p.toFixed(3)}`})` : ""}`;
   };
   const rest = others.length > 3 ? `; ${plural(others.length - 3, "more optimizer")}` : "";
   return `Best by the median of its seeds: ${first.name}; ${others.slice(0, 3).map(behind).join(", ")}${rest}.`;
