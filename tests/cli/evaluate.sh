@@ -39,7 +39,7 @@ done
 "$MERCATOR" map net.csv --platform own.yaml --optimizer random --budget 400000000 --log improving --threads 1 --no-report --quiet \
     -o stopped >out 2>err &
 process=$!
-while [ ! -s stopped/run.jsonl ]; do
+while ! grep -qs '"type":"trial"' stopped/run.jsonl && kill -0 $process; do
     sleep 0.02
 done
 sleep 0.3
