@@ -36,13 +36,7 @@ expect 0 "$MERCATOR" inspect nests/layers.csv
 says out '6 layers of 6 shapes'
 says nests/stats.txt 'cycles are limited by'
 says nests/layers.csv ',edp_pj_cycle,utilisation,traffic_bytes,bound_pj_cycle,bound_kind,' # the objective is edp
-cat >names.net <<'END'
-format: mercator-network/1
-settings: {input: 3x8x8}
-layers:
-  - {layer: conv, name: 'conv,1', out: 8, kernel: 3}
-  - {layer: conv, name: 'a, "b"', out: 8, kernel: 3}
-END
+odd_names >names.net
 expect 0 "$MERCATOR" map names.net --objective energy --optimizer random --budget 200 --quiet --no-report -o names
 says names/layers.csv ',bound_pj,bound_kind,'
 says names/layers.csv '"names","conv,1",CONV,'

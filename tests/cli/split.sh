@@ -109,13 +109,7 @@ expect 1 "$MERCATOR" split resnet18 --memory check --quiet --no-report -o tight
 says err "memory: "
 
 # Names with commas and quotes stay one cell of split.csv.
-cat >names.net <<'END'
-format: mercator-network/1
-settings: {input: 3x8x8}
-layers:
-  - {layer: conv, name: 'conv,1', out: 8, kernel: 3}
-  - {layer: conv, name: 'a, "b"', out: 8, kernel: 3}
-END
+odd_names >names.net
 expect 0 "$MERCATOR" split names.net --optimizer half --quiet --no-report -o names
 says names/split.csv '"conv,1","digital","digital","int8-pow2",4,8,'
 says names/split.csv '"a, ""b""","analog","analog","ternary",4,8,'
