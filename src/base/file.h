@@ -13,7 +13,8 @@ MerStatus mer_directory_make(const char *path, MerArena *arena, MerError *error)
  * what is answered here decides who reads the file and complains of it. */
 size_t mer_file_peek(const char *path, char *data, size_t size);
 
-/* The first line without its end, and whether it has one; NULL if there is no file or it is a device, empty if there is nothing in it. */
+/* The first line without its end, and whether it has one; NULL if there is no file or it is a device, empty if there
+ * is nothing in it. */
 MerStatus mer_file_first_line(const char *path, MerArena *arena, char **line, bool *is_whole,
                               MerError *error);
 

@@ -56,7 +56,8 @@ static void show_line(const MerRunSpec *spec, const MerRunResult *result, bool w
     mer_arena_free(arena);
 }
 
-/* Once, however many runs fail with it. The place in the experiment file, or which run it is; and where a policy of --train does not fit, whose it is. */
+/* Once, however many runs fail with it. The place in the experiment file, or which run it is; and where a policy of
+ * --train does not fit, whose it is. */
 static void show_error(Watch *watch, int index, const char *message)
 {
     const MerRunSpec *spec = &watch->specs[index], *before = index > 0 ? spec - 1 : spec;

@@ -135,7 +135,7 @@ static bool is_name(const MerJobGroups *groups, const char *word, size_t length)
     return false;
 }
 
-/* A word that names no group, and a range that goes beyond them, are errors, so that a slip of the pen is no
+/* A word that names no group, and a range that goes beyond them, are errors, so that a typing error is no
  * smaller run. */
 static MerStatus check_words(const MerJobGroups *groups, const char *select, MerError *error)
 {
