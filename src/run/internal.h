@@ -60,9 +60,10 @@ typedef struct MerRunState {
     /* the optimizer kept open across tasks when it can move on (next_task), else reopened */
     void     *optimizer;
     MerArena *optimizer_arena;
-    MerError  late; /* of a policy that could not be saved: all else is written before it is told */
-    char      apart[64]; /* threads read what is above, and this changes with every trial: */
-    int64_t   trials;    /* of the whole run */
+    MerError
+        late; /* the first file for others (policy, export) that failed: told when all else is written */
+    char    apart[64]; /* threads read what is above, and this changes with every trial: */
+    int64_t trials;    /* of the whole run */
 } MerRunState;
 
 /* policy.c: can a policy be saved there? What is there stays. */
@@ -122,8 +123,9 @@ MerStatus mer_run_note_graph(MerRunState *run, MerError *error);
 MerStatus mer_run_write_plans(MerRunState *run, MerError *error); /* plan_file.c */
 /* After a search in vain: what is in the way, and the nearest miss, into the task's result. */
 void mer_run_explain(MerRunState *run, MerRunTask *task); /* explain.c */
-/* Files that the user asked for and that cannot be made: `late`, and the others are. export_files.c */
-MerStatus mer_run_export(MerRunState *run, MerError *late, MerError *error);
+/* A file that the user asked for and that cannot be made is told by mer_run_tell_late. export_files.c */
+MerStatus mer_run_export(MerRunState *run, MerError *error);
+MerStatus mer_run_tell_late(const MerRunState *run, MerError *error);
 /* The evaluator's notes on the best plan as one JSON object; NULL if it has none. */
 const char *mer_run_detail(const MerRunTask *task, MerArena *arena);
 /* The evaluator's name with the options that differ from their defaults. */

@@ -199,13 +199,12 @@ static MerStatus finish(MerRunState *run, MerError *error)
     } else {
         MER_TRY(mer_run_note_graph(run, error));
     }
-    MerError late = {0};
     mer_run_add_up(run);
     MER_TRY(mer_run_write_plans(run, error));
-    MER_TRY(mer_run_export(run, &late, error));
+    MER_TRY(mer_run_export(run, error));
     MER_TRY(mer_run_summary(run, error));
     run->result->has_ended = true;
-    return late.status == MER_OK ? MER_OK : mer_error_set(error, late.status, "%s", late.message);
+    return mer_run_tell_late(run, error);
 }
 
 static MerStatus open_run(MerRunState *run, int most_tasks, MerError *error)
@@ -252,10 +251,7 @@ static MerStatus carry_out(MerRunState *run, MerError *error)
     MER_TRY(mer_run_first_round(run, error));
     MER_TRY(mer_run_search_tasks(run, error));
     MER_TRY(mer_run_rounds(run, error));
-    MER_TRY(finish(run, error));
-    return run->late.status == MER_OK
-               ? MER_OK
-               : mer_error_set(error, run->late.status, "%s", run->late.message);
+    return finish(run, error);
 }
 
 MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *arena,

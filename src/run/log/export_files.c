@@ -115,8 +115,7 @@ static MerStatus export_and_forget(MerRunState *run, const MerExporterClass *typ
 }
 
 /* What was asked for and cannot be made is told in the end: the results do not need it. */
-static MerStatus export_all(MerRunState *run, const MerExport *what, MerError *late,
-                            MerError *error)
+static MerStatus export_all(MerRunState *run, const MerExport *what, MerError *error)
 {
     const MerRunSpec *spec = run->spec;
     for (const MerExporterClass *const *type = mer_exporters(); *type && what->count > 0; type++) {
@@ -130,13 +129,20 @@ static MerStatus export_all(MerRunState *run, const MerExport *what, MerError *l
         if (!is_there) {
             MerError own = {0};
             export_and_forget(run, asked->type, asked->path, true, what, &own);
-            *late = late->status == MER_OK ? own : *late;
+            run->late = run->late.status == MER_OK ? own : run->late;
         }
     }
     return MER_OK;
 }
 
-MerStatus mer_run_export(MerRunState *run, MerError *late, MerError *error)
+MerStatus mer_run_tell_late(const MerRunState *run, MerError *error)
+{
+    const MerError *late = &run->late;
+    return late->status == MER_OK ? MER_OK
+                                  : mer_error_set(error, late->status, "%s", late->message);
+}
+
+MerStatus mer_run_export(MerRunState *run, MerError *error)
 {
     const MerRunSpec *spec = run->spec;
     if (!spec->directory && spec->export_count == 0) {
@@ -144,7 +150,7 @@ MerStatus mer_run_export(MerRunState *run, MerError *late, MerError *error)
     }
     MerArena *arena = mer_arena_new();
     MerExport what = describe(run, arena);
-    MerStatus status = export_all(run, &what, late, error);
+    MerStatus status = export_all(run, &what, error);
     mer_arena_free(arena);
     return status;
 }

@@ -104,10 +104,9 @@ static MerStatus price_all(MerRunState *run, MerGivenPlan *given, int count, Mer
         MER_TRY(price_one(run, &run->tasks[t], &given[t], error));
     }
     mer_run_add_up(run);
-    MerError late = {0};
-    MER_TRY(mer_run_export(run, &late, error));
+    MER_TRY(mer_run_export(run, error));
     run->result->has_ended = true;
-    return late.status == MER_OK ? MER_OK : mer_error_set(error, late.status, "%s", late.message);
+    return mer_run_tell_late(run, error);
 }
 
 MerStatus mer_run_given(const MerRunSpec *spec, MerGivenPlan *given, int count, MerArena *arena,
