@@ -99,7 +99,7 @@ static MerStatus read_file(const MerImporterClass *const *importers, const char 
     char         *data = NULL;
     MerStatus     status = mer_file_read(path, MAX_FILE_BYTES, bytes, &data, &file.size, error);
     int           mark = status == MER_OK ? mer_utf8_mark(data, file.size) : 0;
-    data += mark;
+    data = mark > 0 ? data + mark : data; // none where nothing was read
     file.size -= (size_t)mark;
     file.data = data;
     bool is_wide =
