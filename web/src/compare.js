@@ -9,7 +9,7 @@ import { overview } from "./overview.js";
 import { alongGrid, gapOf, ratioOf, stepOf } from "./run.js";
 import { scatterPanel } from "./panels/scatter.js";
 import { medianInterval, quantile, rankTest, sortedQuantile } from "./stats.js";
-import { baseOf, curveOf, kneeOf, settingNames, sweepMatrix, sweptNumber } from "./sweep.js";
+import { baseOf, curveOf, kneeOf, middleOf, settingNames, sweepMatrix, sweptNumber } from "./sweep.js";
 import { sortableTable } from "./table.js";
 import {
   betterOf,
@@ -110,14 +110,16 @@ export function comparison(runs, open) {
 /** What holding the runs of one question against each other says: the best platform, or the best optimizer. */
 function whatIsFound(runs) {
   const platforms = new Set(runs.map((run) => run.platform.name));
-  const [best] = [...runs].sort((a, b) => scoreOf(a) - scoreOf(b));
-  if (platforms.size > 1 && Number.isFinite(scoreOf(best))) {
+  const seeds = [...groupBy(runs, (run) => `${methodKey(run)} ${problemKey(run)}`).values()];
+  const [best] = seeds.map(middleOf).filter(Boolean).sort((a, b) => a.y - b.y);
+  if (platforms.size > 1 && best) {
     const nameOf = settingNames(runs);
     const knees = [...new Set(kneesOf(runs, sweptNumber(runs)).map(nameOf))];
     const isOneMethod = new Set(runs.map(methodKey)).size === 1; // else a setting alone does not say whose knee it is
     const isTold = knees.length === 1 || (isOneMethod && knees.length > 0 && knees.length <= MOST_KNEES);
     const knee = isTold ? `; knee${knees.length > 1 ? "s" : ""}: ${knees.join(", ")}` : "";
-    return `Best of ${platforms.size} platforms: ${nameOf(best)}${knee}.`;
+    const how = seeds.length < runs.length ? " by the median of the seeds" : "";
+    return `Best of ${platforms.size} platforms${how}: ${nameOf(best.run)}${knee}.`;
   }
   const methods = methodsOf(runs)
     .map((method) => ({ ...method, scores: method.runs.map(scoreOf).filter(Number.isFinite) }))

@@ -76,18 +76,23 @@ export function sweptNumber(runs) {
 const LEAST = 0.05; // below this a curve is as good as straight
 const ROUNDING = 1e-9; // and level below this
 
-/** The curve over a swept number of runs that differ in it and in their seed alone: [{x, y, run}], y: the median score of
- *  the seeds, where more than half of them found a plan; run: the one in their middle. */
+/** The middle of runs that differ in their seed alone, {y, run}: the median score, and the run that has it or comes just
+ *  before it; undefined where half of them or more found no plan. */
+export function middleOf(seeds) {
+  const found = seeds
+    .filter((run) => run.best.feasible !== false && Number.isFinite(run.best.score))
+    .sort((a, b) => a.best.score - b.best.score);
+  if (2 * found.length <= seeds.length) return undefined;
+  const y = quantile(found.map((run) => run.best.score), 0.5);
+  return { y, run: found[Math.floor((found.length - 1) / 2)] };
+}
+
+/** The curve over a swept number of runs that differ in it and in their seed alone: [{x, y, run}], see middleOf. */
 export function curveOf(runs, number) {
   const xs = [...new Set(runs.map(number.of))].sort((a, b) => a - b);
   return xs.flatMap((x) => {
-    const seeds = runs.filter((run) => number.of(run) === x);
-    const found = seeds
-      .filter((run) => run.best.feasible !== false && Number.isFinite(run.best.score))
-      .sort((a, b) => a.best.score - b.best.score);
-    if (2 * found.length <= seeds.length) return [];
-    const y = quantile(found.map((run) => run.best.score), 0.5);
-    return [{ x, y, run: found[Math.floor((found.length - 1) / 2)] }];
+    const middle = middleOf(runs.filter((run) => number.of(run) === x));
+    return middle ? [{ x, ...middle }] : [];
   });
 }
 
