@@ -195,17 +195,13 @@ MerStatus mer_runlog_pass(MerRunlog *log, int64_t trial, MerError *error)
     return trial < log->ahead ? MER_OK : mer_runlog_cut(log, log->bytes, log->line_count, error);
 }
 
-static bool is_word(const char *line, int64_t index)
+/* Of a note or an epoch how many trials came before it; -1: another line. */
+static int64_t word_index(const char *line)
 {
-    static const char *const types[] = {"note", "epoch"};
-    bool                     is_such = false;
-    for (int i = 0; i < 2; i++) {
-        char   start[64];
-        size_t length = (size_t)snprintf(start, sizeof start, "{\"type\":\"%s\",\"index\":%lld,",
-                                         types[i], (long long)index);
-        is_such = is_such || strncmp(line, start, length) == 0;
-    }
-    return is_such;
+    long long index;
+    bool      is_word = sscanf(line, "{\"type\":\"note\",\"index\":%lld,", &index) == 1 ||
+                   sscanf(line, "{\"type\":\"epoch\",\"index\":%lld,", &index) == 1;
+    return is_word ? (int64_t)index : -1;
 }
 
 void mer_runlog_pass_words(MerRunlog *log, int64_t index)
@@ -214,7 +210,7 @@ void mer_runlog_pass_words(MerRunlog *log, int64_t index)
     while (is_such) {
         int64_t     bytes = log->bytes, lines = log->line_count;
         const char *next = mer_runlog_next(log);
-        is_such = next && is_word(next, index);
+        is_such = next && word_index(next) == index;
         if (!is_such) {
             log->bytes = bytes;
             log->line_count = lines;
@@ -252,6 +248,22 @@ static MerStatus header_differs(const MerRunlog *log, const char *old, const cha
     return status;
 }
 
+/* Does the stopped run's log end with this word, or others after it? A search that is cut off within an ask may say how
+ * far it came; one that is gone on with says something else. */
+static bool are_last_words(MerRunlog *log, const char *word)
+{
+    char   *line = NULL;
+    size_t  capacity = 0;
+    ssize_t length;
+    bool    is_last = word_index(word) >= 0;
+    while (is_last && (length = getline(&line, &capacity, log->file)) > 0 &&
+           line[length - 1] == '\n' && !is_interim_summary(line)) {
+        is_last = word_index(line) >= 0;
+    }
+    free(line);
+    return is_last;
+}
+
 static MerStatus compare(MerRunlog *log, const char *line, bool *is_done, MerError *error)
 {
     int64_t     bytes = log->bytes;
@@ -261,7 +273,7 @@ static MerStatus compare(MerRunlog *log, const char *line, bool *is_done, MerErr
     if (*is_done) {
         return MER_OK;
     }
-    if (!old || is_interim_summary(old)) {
+    if (!old || is_interim_summary(old) || are_last_words(log, old)) {
         return mer_runlog_cut(log, bytes, lines, error);
     }
     if (lines == 0) {

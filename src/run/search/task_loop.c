@@ -390,6 +390,11 @@ static MerStatus loop(MerTaskSearch *s, MerError *error)
                                                                : "finished";
             break;
         }
+        /* cut off, and some of it may be priced already: one that follows the log would ask for other points */
+        if (has_begun(s) && !batch->is_walked && (result->stopped = why_stop(s))) {
+            take_proof(s);
+            break;
+        }
         MER_TRY(work_off(batch, &done, error));
         if (done == 0 && !has_begun(s)) {
             MER_TRY(price_first(batch, &done, error));
