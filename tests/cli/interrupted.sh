@@ -39,6 +39,13 @@ test ! -e one/report.html
 command=$(sed -n 's/^to go on: //p' err)
 test "$command" = 'mercator map --resume one'
 
+# A walk over a model that was cut off is walked again: the log is that of a run that nothing stopped.
+clustered='codesign resnet18 --select 2,3 --optimizer chameleon --budget 300 --quiet --no-report'
+expect 0 "$MERCATOR" $clustered -o whole
+stop walked/run.jsonl "$MERCATOR" $clustered -o walked
+expect 0 "$MERCATOR" codesign --resume walked --quiet --no-report
+cmp whole/run.jsonl walked/run.jsonl
+
 # --json: one object on stdout, the rest on stderr.
 stop json/run.jsonl "$MERCATOR" map net.csv --platform s256 --optimizer random --time 20 --quiet --json -o json
 one_line out
