@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_DIM = 1 << 20, LEVELS = 7 };
+enum { MOST_DIM = 1 << 20, MOST_MODEL = 100, LEVELS = 7 }; /* MOST_MODEL: letters of a name */
 
 static int64_t log2_of(int64_t value)
 {
@@ -161,8 +161,8 @@ static void write_config(const MerVtaRecord *r, MerJson *json)
 
 void mer_autotvm_write(const MerVtaRecord *r, MerJson *json)
 {
-    char target[160];
-    snprintf(target, sizeof target, "ext_dev -device=vta -keys=cpu -model=%.100s", r->model);
+    char target[MOST_MODEL + 60];
+    snprintf(target, sizeof target, "ext_dev -device=vta -keys=cpu -model=%s", r->model);
     mer_json_object(json, NULL);
     mer_json_array(json, "input");
     mer_json_text(json, NULL, target);
@@ -221,9 +221,9 @@ static bool read_model(const char *model, MerVtaCore *core)
     if (!rest) {
         return false;
     }
-    if (sscanf(rest, "_%5dx%5dx%5d%n", &batch, &in, &out, &end) != 3) {
+    if (sscanf(rest, "_%4dx%4dx%4d%n", &batch, &in, &out, &end) != 3) {
         out = 0;
-        if (sscanf(rest, "_%5dx%5d%n", &batch, &in, &end) != 2) {
+        if (sscanf(rest, "_%4dx%4d%n", &batch, &in, &end) != 2) {
             return false;
         }
         out = in;
@@ -243,6 +243,16 @@ static bool read_model(const char *model, MerVtaCore *core)
     return true;
 }
 
+/* Can the name be written as it was read? Those of real boards are letters, digits and underscores. */
+static bool is_plain_name(const char *name, size_t length)
+{
+    size_t plain = 0;
+    while (plain < length && name[plain] > ' ' && name[plain] <= '~') {
+        plain++;
+    }
+    return plain == length && length <= MOST_MODEL;
+}
+
 /* The geometry is that of the tensors; the model says the sizes of SRAMs. */
 static bool read_core(const cJSON *target, const MerVtaCore *usual, int batch, int in, int out,
                       MerVtaRecord *r, MerArena *arena)
@@ -250,10 +260,13 @@ static bool read_core(const cJSON *target, const MerVtaCore *usual, int batch, i
     const char *text = cJSON_GetStringValue(target);
     const char *model = text ? strstr(text, "-model=") : NULL;
     MerVtaCore *core = &r->task.core;
-    if (!text || !strstr(text, "vta") || batch > 4096 || in > 4096 || out > 4096) {
+    const char *name = model ? model + 7 : "";
+    size_t      length = strcspn(name, " ,");
+    if (!text || !strstr(text, "vta") || !is_plain_name(name, length) || batch > 4096 ||
+        in > 4096 || out > 4096) {
         return false;
     }
-    r->model = model ? mer_arena_text_n(arena, model + 7, strcspn(model + 7, " ,")) : "";
+    r->model = mer_arena_text_n(arena, name, length);
     if (!read_model(r->model, core)) {
         mer_vta_core_follow(usual, batch, in, out, mer_vta_core_bytes(usual), core);
     }
@@ -330,14 +343,16 @@ static bool read_conv(const cJSON *args, int groups, const cJSON *target, const 
 }
 
 /* Knobs go by their names: logs list them in more than one order. A split counts by its innermost size. */
-static bool read_entity(const cJSON *entity, MerVtaSchedule *schedule)
+static bool read_entity(const cJSON *entity, bool is_dense, MerVtaSchedule *schedule)
 {
     const struct {
         const char *name;
         int        *value;
-    } fields[] = {{"tile_h", &schedule->tile_h},         {"tile_w", &schedule->tile_w},
-                  {"tile_ci", &schedule->tile_ci},       {"tile_co", &schedule->tile_co},
-                  {"oc_nthread", &schedule->oc_threads}, {"h_nthread", &schedule->h_threads}};
+        bool        is_spatial; /* layers that are matrix products have none */
+    } fields[] = {
+        {"tile_h", &schedule->tile_h, true},       {"tile_w", &schedule->tile_w, true},
+        {"h_nthread", &schedule->h_threads, true}, {"tile_ci", &schedule->tile_ci, false},
+        {"tile_co", &schedule->tile_co, false},    {"oc_nthread", &schedule->oc_threads, false}};
     const cJSON *knob;
     *schedule = (MerVtaSchedule){1, 1, 1, 1, 1, 1};
     if (!cJSON_IsArray(entity)) {
@@ -350,7 +365,7 @@ static bool read_entity(const cJSON *entity, MerVtaSchedule *schedule)
         int          size = cJSON_GetArraySize(value);
         value = cJSON_IsArray(value) ? cJSON_GetArrayItem(value, size - 1) : value;
         for (size_t f = 0; name && f < sizeof fields / sizeof fields[0]; f++) {
-            if (strcmp(name, fields[f].name) != 0) {
+            if (strcmp(name, fields[f].name) != 0 || (is_dense && fields[f].is_spatial)) {
                 continue;
             }
             double number = cJSON_IsNumber(value) ? value->valuedouble : NAN;
@@ -400,6 +415,7 @@ bool mer_autotvm_read(const cJSON *line, const MerVtaCore *usual, MerVtaRecord *
             : is_grouped && read_conv(args, cJSON_IsNumber(groups) ? groups->valueint : 0, target,
                                       usual, r, arena);
     return is_known &&
-           read_entity(mer_json_get(mer_json_get(line, "config"), "entity"), &r->schedule) &&
+           read_entity(mer_json_get(mer_json_get(line, "config"), "entity"), r->is_dense,
+                       &r->schedule) &&
            read_result(mer_json_get(line, "result"), r);
 }

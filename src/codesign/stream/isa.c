@@ -180,6 +180,9 @@ const char *mer_vta_decode(const MerVtaCore *core, MerVtaWord word, MerVtaInstru
     if (!field) {
         return "unknown opcode";
     }
+    if (instruction->memory >= MER_VTA_MEMORY_COUNT) { /* its field has room for two more */
+        return "unknown memory";
+    }
     return words[0] || words[1] ? "unused bits that are not zero" : NULL;
 }
 

@@ -38,8 +38,7 @@ static bool check_transfer(Checker *c, const MerVtaInstruction *i)
     if (mer_vta_is_noop(i)) {
         return true;
     }
-    if (i->memory >= MER_VTA_MEMORY_COUNT ||
-        (i->opcode == MER_VTA_STORE && i->memory != MER_VTA_OUT)) {
+    if (i->opcode == MER_VTA_STORE && i->memory != MER_VTA_OUT) {
         return REFUSE(c, "encoding: instruction %lld moves memory %d", (long long)c->at, i->memory);
     }
     if (is_padded &&

@@ -44,7 +44,7 @@ void mer_vta_core_make(MerVtaCore *core, int batch, int block_in, int block_out,
                     batch * block_out, 4 * batch * block_out},
     };
     for (int m = 0; m < MER_VTA_MEMORY_COUNT; m++) {
-        core->depth[m] = (int)(core->bytes[m] / core->element[m]);
+        core->depth[m] = core->element[m] ? (int)(core->bytes[m] / core->element[m]) : 0;
         core->depth_bits[m] = log2_of(core->depth[m]);
     }
     core->element[MER_VTA_ACC8] = batch * block_out;
