@@ -38,6 +38,10 @@ static bool check_transfer(Checker *c, const MerVtaInstruction *i)
     if (mer_vta_is_noop(i)) {
         return true;
     }
+    if (i->opcode == MER_VTA_LOAD && memory == MER_VTA_UOP && i->y_size != 1) {
+        return REFUSE(c, "encoding: instruction %lld loads %u rows of micro-ops, expected 1",
+                      (long long)c->at, i->y_size);
+    }
     if (i->opcode == MER_VTA_STORE && i->memory != MER_VTA_OUT) {
         return REFUSE(c, "encoding: instruction %lld moves memory %d", (long long)c->at, i->memory);
     }
