@@ -72,7 +72,7 @@ static bool is_map_text(const char *text)
 const char *mer_experiment_unlisted(const MerProblemClass *problem, const char *key,
                                     const char *value, MerArena *arena)
 {
-    const MerOption *option = mer_options_find(problem->options, key);
+    const MerOption *option = problem ? mer_options_find(problem->options, key) : NULL;
     size_t           length = strlen(value);
     bool             is_list = length > 1 && value[0] == '[' && value[length - 1] == ']';
     return is_list && option && option->type == MER_OPTION_TEXT
